@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { singleton } from './singleton';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+
+const schema = z.object({
+  PORT: port.default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  DATABASE_URL: z.string().min(1, 'set DATABASE_URL, or use `npm start`, which brings its own Postgres'),
+  ISOCHRONE_SECRET: z.string().min(32, 'ISOCHRONE_SECRET must have at least 32 characters'),
+  /** How people reach the dashboard, when it is not http://HOST:PORT. */
+  ISOCHRONE_URL: z.url().optional(),
+  /** Proxies in front whose X-Forwarded-For entry can be trusted. */
+  TRUSTED_HOPS: z.coerce.number().int().min(0).max(10).default(0),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  ISOCHRONE_INIT_EMAIL: z.string().optional(),
+  ISOCHRONE_INIT_PASSWORD: z.string().optional(),
+  ISOCHRONE_INIT_PROJECT: z.string().optional(),
+  ISOCHRONE_INIT_INGEST_KEY: z.string().optional(),
+  ISOCHRONE_INIT_READ_KEY: z.string().optional(),
+  ISOCHRONE_INIT_MANAGE_KEY: z.string().optional(),
+});
+export type Env = z.infer<typeof schema>;
+
+/** The process's settings, checked once. The only reader of process.env. Throws an error that names the variable. */
+export function env(): Env {
+  return singleton('env', () => {
+    const parsed = schema.safeParse(process.env);
+    if (parsed.success) return parsed.data;
+    const first = parsed.error.issues[0];
+    throw new Error(`Environment variable ${first?.path.join('.')}: ${first?.message}`);
+  });
+}
