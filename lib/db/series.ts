@@ -1,0 +1,171 @@
+// Series and attribute sets: rows named by a 63-bit hash of their content, so writing needs no sequence and no look-up,
+// and a cached row can never go stale.
+
+import { createHash } from 'node:crypto';
+import type { Dimensions } from '../core/request';
+import type { Vantage } from '../core/terms';
+import { singleton } from '../platform/singleton';
+import { arrayLiteral } from './arrayLiteral';
+import { pool } from './pool';
+
+type Attributes = Readonly<Record<string, string>>;
+
+const CACHE_LIMIT = 100_000;
+
+/** Caches of ids by content, of what is known to be stored, and of rows by `project/id`. Cleared when full. */
+function caches() {
+  return singleton('series', () => ({
+    ids: new Map<string, string>(),
+    stored: new Set<string>(),
+    series: new Map<string, Dimensions>(),
+    attributeSets: new Map<string, Attributes>(),
+  }));
+}
+
+function bounded<T extends { size: number; clear(): void }>(cache: T): T {
+  if (cache.size >= CACHE_LIMIT) cache.clear();
+  return cache;
+}
+
+function hash63(text: string): string {
+  const known = caches().ids.get(text);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256').update(text).digest();
+  const id = (digest.readBigUInt64BE(0) & 0x7fff_ffff_ffff_ffffn).toString();
+  bounded(caches().ids).set(text, id);
+  return id;
+}
+
+const COLUMNS = [
+  ['endpoint', 'endpoint'],
+  ['vantage', 'vantage'],
+  ['environment', 'environment'],
+  ['version', 'version'],
+  ['client_region', 'clientRegion'],
+  ['service_region', 'serviceRegion'],
+  ['provider', 'provider'],
+  ['model', 'model'],
+  ['model_region', 'modelRegion'],
+] as const;
+
+/** Series id of a combination of dimensions: 63 bits, as decimal text. */
+export function seriesId(dims: Dimensions): string {
+  return hash63(JSON.stringify(COLUMNS.map(([, field]) => dims[field])));
+}
+
+/** Id of a set of attributes, whatever the order of its keys: 63 bits, as decimal text. */
+export function attributeSetId(attributes: Attributes): string {
+  const sorted = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return hash63(`attributes${JSON.stringify(sorted)}`);
+}
+
+/** What is to be known of one project before its chunks are written. */
+export type Referenced = { projectId: string; dims: Dimensions; attributes: Attributes | null };
+
+/** Stores the series and attribute sets that are new, sorted by key (no deadlocks). Committed when it returns. */
+export async function storeReferenced(rows: Iterable<Referenced>): Promise<void> {
+  const series = new Map<string, Referenced & { id: string }>();
+  const sets = new Map<string, { projectId: string; id: string; attributes: Attributes }>();
+  const { stored } = caches();
+  for (const row of rows) {
+    const id = seriesId(row.dims);
+    const key = `s${row.projectId}/${id}`;
+    if (!stored.has(key)) series.set(key, { ...row, id });
+    if (row.attributes === null) continue;
+    const setId = attributeSetId(row.attributes);
+    const setKey = `a${row.projectId}/${setId}`;
+    if (!stored.has(setKey)) sets.set(setKey, { projectId: row.projectId, id: setId, attributes: row.attributes });
+  }
+  if (series.size > 0) await insertSeries([...series.keys()].sort().map((key) => series.get(key)!));
+  if (sets.size > 0) await insertAttributeSets([...sets.keys()].sort().map((key) => sets.get(key)!));
+  for (const key of [...series.keys(), ...sets.keys()]) bounded(stored).add(key);
+}
+
+/** Forgets what is known to be stored: after a write failed, another database may be behind the same address. */
+export function forgetStored(): void {
+  caches().stored.clear();
+}
+
+async function insertSeries(rows: (Referenced & { id: string })[]): Promise<void> {
+  const names = COLUMNS.map(([name]) => name).join(', ');
+  await pool().query(
+    `INSERT INTO series (project_id, shard_key, series_id, ${names}, first_day)
+     SELECT p, 0, id, ${names}, (now() AT TIME ZONE 'UTC')::date
+     FROM unnest($1::uuid[], $2::bigint[], ${COLUMNS.map((_, i) => `$${i + 3}::text[]`).join(', ')}) AS r(p, id, ${names})
+     ON CONFLICT DO NOTHING`,
+    [
+      arrayLiteral(rows.map((r) => r.projectId)),
+      arrayLiteral(rows.map((r) => r.id)),
+      ...COLUMNS.map(([, field]) => arrayLiteral(rows.map((r) => r.dims[field]))),
+    ],
+  );
+}
+
+async function insertAttributeSets(rows: { projectId: string; id: string; attributes: Attributes }[]): Promise<void> {
+  await pool().query(
+    `INSERT INTO attribute_set (project_id, shard_key, id, attributes)
+     SELECT p, 0, id, attributes::jsonb FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS r(p, id, attributes)
+     ON CONFLICT DO NOTHING`,
+    [
+      arrayLiteral(rows.map((r) => r.projectId)),
+      arrayLiteral(rows.map((r) => r.id)),
+      arrayLiteral(rows.map((r) => JSON.stringify(r.attributes))),
+    ],
+  );
+}
+
+/** Series id (decimal text) → dimensions, from memory or one query. Ids that do not exist are absent from the map. */
+export async function loadSeries(projectId: string, ids: Iterable<string>): Promise<Map<string, Dimensions>> {
+  const cache = caches().series;
+  const found = new Map<string, Dimensions>();
+  const missing: string[] = [];
+  for (const id of new Set(ids)) {
+    const known = cache.get(`${projectId}/${id}`);
+    if (known) found.set(id, known);
+    else missing.push(id);
+  }
+  if (missing.length === 0) return found;
+  const { rows } = await pool().query<Record<string, string | null> & { series_id: string }>(
+    `SELECT series_id::text AS series_id, ${COLUMNS.map(([name]) => name).join(', ')}
+     FROM series WHERE project_id = $1 AND shard_key = 0 AND series_id = ANY($2::bigint[])`,
+    [projectId, arrayLiteral(missing)],
+  );
+  for (const row of rows) {
+    const dims: Dimensions = {
+      endpoint: row.endpoint!,
+      vantage: row.vantage as Vantage,
+      environment: row.environment ?? null,
+      version: row.version ?? null,
+      clientRegion: row.client_region ?? null,
+      serviceRegion: row.service_region ?? null,
+      provider: row.provider ?? null,
+      model: row.model ?? null,
+      modelRegion: row.model_region ?? null,
+    };
+    found.set(row.series_id, dims);
+    bounded(cache).set(`${projectId}/${row.series_id}`, dims);
+  }
+  return found;
+}
+
+/** Attribute set id (decimal text) → attributes, from memory or one query. */
+export async function loadAttributeSets(projectId: string, ids: Iterable<string>): Promise<Map<string, Attributes>> {
+  const cache = caches().attributeSets;
+  const found = new Map<string, Attributes>();
+  const missing: string[] = [];
+  for (const id of new Set(ids)) {
+    const known = cache.get(`${projectId}/${id}`);
+    if (known) found.set(id, known);
+    else missing.push(id);
+  }
+  if (missing.length === 0) return found;
+  const { rows } = await pool().query<{ id: string; attributes: Attributes }>(
+    'SELECT id::text AS id, attributes FROM attribute_set WHERE project_id = $1 AND shard_key = 0 AND id = ANY($2::bigint[])',
+    [projectId, arrayLiteral(missing)],
+  );
+  for (const row of rows) {
+    found.set(row.id, row.attributes);
+    bounded(cache).set(`${projectId}/${row.id}`, row.attributes);
+  }
+  return found;
+}
