@@ -1,0 +1,180 @@
+// Group commit. Posts that arrive while a flush runs share the next one; there is no timer: a lone post is written at
+// once. A post is answered after the COMMIT that holds its rows (or, for duplicates, after the one that held theirs).
+//
+// When a post's ledger key is known, the whole statement is undone: the known posts are answered as duplicates and the
+// rest goes again. When a row cannot be stored, the posts go one by one, so that no project fails another.
+
+import type { TimedRequest } from '../core/request';
+import { type Flush, FlushError, flush } from '../db/flush';
+import { knownPosts, type LedgerEntry, ledgerName } from '../db/ledger';
+import { recentIds } from '../db/recentIds';
+import { AnswerError } from '../platform/errors';
+import { log } from '../platform/log';
+import { singleton } from '../platform/singleton';
+import { RecentIds } from './recent';
+
+/** What one HTTP post asks to store. `ledger` is null for a single event without an Idempotency-Key. */
+export type Post = { projectId: string; requests: readonly TimedRequest[]; ledger: LedgerEntry | null };
+export type Appended = { accepted: number; duplicates: number };
+
+type Waiting = { post: Post; resolve: (appended: Appended) => void; reject: (error: unknown) => void };
+
+const MAX_QUEUED_REQUESTS = 50_000;
+const MAX_FLUSH_REQUESTS = 20_000;
+const MAX_ROUNDS = 5;
+const REFILL_MINUTES = 10;
+
+function state() {
+  return singleton('append', () => ({
+    waiting: [] as Waiting[],
+    queuedRequests: 0,
+    running: null as Promise<void> | null,
+    recent: null as RecentIds | null,
+  }));
+}
+
+/** Stores a post; resolves after COMMIT. Throws AnswerError 429 (queue full), 503 (no database) or 400 (unstorable). */
+export async function append(post: Post): Promise<Appended> {
+  if (post.requests.length === 0) return { accepted: 0, duplicates: 0 };
+  const s = state();
+  if (s.queuedRequests + post.requests.length > MAX_QUEUED_REQUESTS) throw queueFull();
+  s.queuedRequests += post.requests.length;
+  return await new Promise<Appended>((resolve, reject) => {
+    s.waiting.push({ post, resolve, reject });
+    s.running ??= run().finally(() => {
+      s.running = null;
+    });
+  }).finally(() => {
+    s.queuedRequests -= post.requests.length;
+  });
+}
+
+/** Resolves when everything queued so far is answered. */
+export async function appendIdle(): Promise<void> {
+  while (state().running) await state().running;
+}
+
+async function run(): Promise<void> {
+  const { waiting } = state();
+  while (waiting.length > 0) {
+    const group: Waiting[] = [];
+    let size = 0;
+    while (
+      waiting.length > 0 &&
+      (group.length === 0 || size + waiting[0]!.post.requests.length <= MAX_FLUSH_REQUESTS)
+    ) {
+      const next = waiting.shift()!;
+      size += next.post.requests.length;
+      group.push(next);
+    }
+    await settle(group);
+  }
+}
+
+/** Writes a group and answers every post in it. Never throws. */
+async function settle(group: Waiting[]): Promise<void> {
+  try {
+    const recent = await recentTable();
+    const results = await store(
+      group.map((w) => w.post),
+      recent,
+    );
+    group.forEach((w, i) => {
+      w.resolve(results[i]!);
+    });
+  } catch (error) {
+    if (error instanceof FlushError && error.failure === 'unstorable' && group.length > 1) {
+      for (const one of group) await settle([one]);
+      return;
+    }
+    log().warn({ err: error, posts: group.length }, 'posts not stored');
+    const answer = answerTo(error);
+    for (const w of group) w.reject(answer);
+  }
+}
+
+async function store(posts: readonly Post[], recent: RecentIds): Promise<Appended[]> {
+  const known = new Set<string>();
+  for (let round = 1; ; round++) {
+    const plan = planFlush(posts, { recent, known });
+    try {
+      if (plan.flush.requests.length > 0) await flush(plan.flush);
+    } catch (error) {
+      if (!(error instanceof FlushError) || error.failure !== 'known_post' || round === MAX_ROUNDS) throw error;
+      for (const name of await knownPosts(plan.flush.ledger)) known.add(name);
+      continue;
+    }
+    const nowMs = Date.now();
+    for (const { projectId, request } of plan.flush.requests) recent.add(projectId, request.id, nowMs);
+    return plan.results;
+  }
+}
+
+/** What of these posts is new: not in a known post, not stored minutes ago, not earlier in this same flush. */
+function planFlush(
+  posts: readonly Post[],
+  { recent, known }: { recent: RecentIds; known: ReadonlySet<string> },
+): { flush: Flush; results: Appended[] } {
+  const seen = new Set<string>();
+  const names = new Set<string>();
+  const requests: { projectId: string; request: TimedRequest }[] = [];
+  const ledger: LedgerEntry[] = [];
+  const results = posts.map((post) => {
+    const name = post.ledger && ledgerName(post.ledger);
+    if (name !== null && (known.has(name) || names.has(name))) return { accepted: 0, duplicates: post.requests.length };
+    let accepted = 0;
+    for (const request of post.requests) {
+      const id = `${post.projectId}/${request.id}`;
+      if (seen.has(id) || recent.has(post.projectId, request.id)) continue;
+      seen.add(id);
+      requests.push({ projectId: post.projectId, request });
+      accepted++;
+    }
+    if (post.ledger && name !== null && accepted > 0) {
+      names.add(name);
+      ledger.push(post.ledger);
+    }
+    return { accepted, duplicates: post.requests.length - accepted };
+  });
+  return { flush: { requests, ledger }, results };
+}
+
+/** The table of recent ids, filled from the database before the first flush of this process. */
+async function recentTable(): Promise<RecentIds> {
+  const s = state();
+  if (s.recent) return s.recent;
+  const table = new RecentIds(Date.now());
+  for (const { projectId, ids } of await recentIds(REFILL_MINUTES)) {
+    for (const id of ids) table.add(projectId, id, Date.now());
+  }
+  s.recent = table;
+  return table;
+}
+
+function answerTo(error: unknown): AnswerError {
+  if (error instanceof FlushError && error.failure === 'unstorable') {
+    return new AnswerError({
+      status: 400,
+      code: 'unstorable',
+      message: 'The database refused a value of this batch; nothing of it was stored.',
+      hint: 'Send it in smaller batches to find the event, and please report it.',
+    });
+  }
+  return new AnswerError({
+    status: 503,
+    code: 'database_unavailable',
+    message: 'The database does not answer; nothing of this batch was stored.',
+    hint: 'Send the same batch again.',
+    retryAfterS: 2,
+  });
+}
+
+function queueFull(): AnswerError {
+  return new AnswerError({
+    status: 429,
+    code: 'queue_full',
+    message: 'Too many events are waiting to be written.',
+    hint: 'Send the same batch again after the time in Retry-After.',
+    retryAfterS: 1,
+  });
+}
