@@ -7,6 +7,17 @@ const PURE = [
   'test/pure/**/*.test.ts',
   'test/architecture.test.ts',
 ];
+/** Long ones: `npm run test:full`. */
+const FULL = ['test/full/**/*.test.ts'];
+
+/** Suites on a real Postgres, one for the run; each file is a process of its own. */
+const onDatabase = {
+  globalSetup: ['test/support/globalDatabase.ts'],
+  pool: 'forks' as const,
+  maxWorkers: 2,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+};
 
 export default defineConfig({
   resolve: {
@@ -21,17 +32,9 @@ export default defineConfig({
       { extends: true, test: { name: 'pure', include: PURE } },
       {
         extends: true,
-        test: {
-          name: 'database',
-          include: ['test/**/*.test.ts'],
-          exclude: [...PURE, 'test/full/**'],
-          globalSetup: ['test/support/globalDatabase.ts'],
-          pool: 'forks',
-          maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-        },
+        test: { ...onDatabase, name: 'database', include: ['test/**/*.test.ts'], exclude: [...PURE, ...FULL] },
       },
+      { extends: true, test: { ...onDatabase, name: 'full', include: FULL, testTimeout: 900_000 } },
     ],
   },
 });

@@ -166,14 +166,20 @@ function initialise({ binaries, pgdata, place, identity, password }) {
   fs.renameSync(partial, pgdata);
 }
 
-const alive = (pid) => {
+/** A zombie whose parent does not reap it (pid 1 of many containers) answers signals, but is gone. */
+function alive(pid) {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return error.code === 'EPERM';
+    if (error.code !== 'EPERM') return false;
   }
-};
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
+  } catch {
+    return process.platform !== 'linux';
+  }
+}
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Processes that live in the database folder: its postmaster, and backends that outlived one. Linux only. */
@@ -202,7 +208,7 @@ async function stopLeftOver(pgdata, say) {
   }
   for (const signal of ['SIGQUIT', 'SIGKILL']) {
     const orphans = processesIn(pgdata);
-    if (orphans.length === 0) return;
+    if (orphans.length === 0) break;
     say(`ending ${orphans.length} orphaned database processes`);
     for (const pid of orphans) {
       try {
@@ -211,6 +217,8 @@ async function stopLeftOver(pgdata, say) {
     }
     for (let waited = 0; processesIn(pgdata).length > 0 && waited < 2_000; waited += 50) await sleep(50);
   }
+  // nobody is left in the folder, so what the file says is stale, even if that number lives on as someone else
+  if (process.platform === 'linux' && processesIn(pgdata).length === 0) fs.rmSync(pidFile, { force: true });
 }
 
 /** `preferred` when nobody listens there, else a port that the system picks. */
