@@ -5,8 +5,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import next from 'next';
+import { authenticateKey } from '../lib/auth/keys';
 import { initialise } from '../lib/auth/setup';
 import { closeHealth, isDatabaseReachable } from '../lib/db/health';
+import { pool } from '../lib/db/pool';
+import { createIngestHandler, drainIngest, prepareIngest } from '../lib/ingest/handler';
 import { contentSecurityPolicy, SECURITY_HEADERS } from '../lib/platform/contentSecurity';
 import { env, exportAuthSettings } from '../lib/platform/env';
 import { AnswerError, isAnswerError } from '../lib/platform/errors';
@@ -24,15 +27,17 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<un
 async function main(): Promise<void> {
   const settings = env();
   const server = createServer({ requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 });
+  const answerIngest = createIngestHandler({ authenticate: authenticateKey });
   let answerPage: Answer | null = null;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    route(request, response, answerPage).catch((error: unknown) => answerError(response, error));
+    route(request, response, { answerIngest, answerPage }).catch((error: unknown) => answerError(response, error));
   });
-  onStop((reason) => stop(server, reason));
+  onStop((reason) => void stop(server, reason));
   const port = await listen(server, settings.PORT);
   const publicUrl = settings.ISOCHRONE_URL ?? `http://${displayHost(settings.HOST)}:${port}`;
   exportAuthSettings(publicUrl);
+  await prepareIngest();
   const { setupUrl } = await initialise(publicUrl);
   answerPage = await preparePages(server, { port, publicUrl });
   process.send?.({ kind: 'listening', url: publicUrl, port, setupUrl });
@@ -66,18 +71,21 @@ async function preparePages(server: Server, at: { port: number; publicUrl: strin
   };
 }
 
-async function route(request: IncomingMessage, response: ServerResponse, answerPage: Answer | null): Promise<void> {
-  if (answerPage === null)
-    throw new AnswerError({
-      status: 503,
-      code: 'starting',
-      message: 'Isochrone is starting.',
-      hint: 'Try again in a second.',
-      retryAfterS: 1,
-    });
-  const path = (request.url ?? '').split('?', 1)[0];
-  if (path === '/healthz') return answerHealth(response);
-  await answerPage(request, response);
+async function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  to: {
+    answerIngest: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+    answerPage: Answer | null;
+  },
+): Promise<void> {
+  if (to.answerPage === null) {
+    const hint = 'Try again in a second.';
+    throw new AnswerError({ status: 503, code: 'starting', message: 'Isochrone is starting.', hint, retryAfterS: 1 });
+  }
+  if ((request.url ?? '').split('?', 1)[0] === '/healthz') return answerHealth(response);
+  if (await to.answerIngest(request, response)) return;
+  await to.answerPage(request, response);
 }
 
 async function answerHealth(response: ServerResponse): Promise<void> {
@@ -137,12 +145,17 @@ function displayHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Takes no new requests, lets those in flight finish, and ends. */
-function stop(server: Server, reason: string): void {
+/** Takes no new requests, lets those in flight finish and get their COMMIT, and ends. */
+async function stop(server: Server, reason: string): Promise<void> {
   log().info({ reason }, 'stopping');
-  server.close(() => closeHealth().finally(() => process.exit(0)));
+  setTimeout(() => process.exit(0), DRAIN_MS + 500).unref();
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
+  const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
-  setTimeout(() => process.exit(0), DRAIN_MS).unref();
+  await Promise.all([closed, drainIngest(DRAIN_MS)]);
+  clearInterval(idle);
+  await Promise.allSettled([pool().end(), closeHealth()]);
+  process.exit(0);
 }
 
 main().catch((error: unknown) => {

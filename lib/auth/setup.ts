@@ -1,8 +1,7 @@
 // The first run: an owner and a project must come from somewhere. Either the ISOCHRONE_INIT_* variables name them (no
 // hand needed), or a one-time link is printed with which a person makes them.
 import { createHash, randomBytes } from 'node:crypto';
-import type { Prisma } from '../db/generated/client.ts';
-import { prisma } from '../db/prisma';
+import { prisma, type Transaction } from '../db/prisma';
 import { type Env, env } from '../platform/env';
 import { hashPassword } from './password';
 
@@ -62,10 +61,7 @@ function initKeys(settings: Env): { scope: string; key: string }[] {
   });
 }
 
-async function addKey(
-  tx: Prisma.TransactionClient,
-  key: { projectId: string; scope: string; key: string },
-): Promise<void> {
+async function addKey(tx: Transaction, key: { projectId: string; scope: string; key: string }): Promise<void> {
   const hash = sha256(key.key);
   const data = {
     projectId: key.projectId,
