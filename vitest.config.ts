@@ -14,7 +14,6 @@ const FULL = ['test/full/**/*.test.ts'];
 const onDatabase = {
   globalSetup: ['test/support/globalDatabase.ts'],
   pool: 'forks' as const,
-  maxWorkers: 2,
   testTimeout: 60_000,
   hookTimeout: 120_000,
 };
@@ -28,13 +27,23 @@ export default defineConfig({
     },
   },
   test: {
+    maxWorkers: 2,
     projects: [
-      { extends: true, test: { name: 'pure', include: PURE } },
+      { extends: true, test: { name: 'pure', include: PURE, sequence: { groupOrder: 0 } } },
       {
         extends: true,
-        test: { ...onDatabase, name: 'database', include: ['test/**/*.test.ts'], exclude: [...PURE, ...FULL] },
+        test: {
+          ...onDatabase,
+          name: 'database',
+          include: ['test/**/*.test.ts'],
+          exclude: [...PURE, ...FULL],
+          sequence: { groupOrder: 1 },
+        },
       },
-      { extends: true, test: { ...onDatabase, name: 'full', include: FULL, testTimeout: 900_000 } },
+      {
+        extends: true,
+        test: { ...onDatabase, name: 'full', include: FULL, testTimeout: 900_000, sequence: { groupOrder: 2 } },
+      },
     ],
   },
 });
