@@ -9,11 +9,16 @@ import { pathToFileURL } from 'node:url';
 
 const root = path.resolve(import.meta.dirname, '..');
 const marker = path.join(root, 'dist/.hash');
-const SOURCES = ['app', 'lib', 'bin', 'public', 'prisma/schema.prisma', 'next.config.js', 'postcss.config.mjs'].concat([
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-]);
+const SOURCES = [
+  'app',
+  'lib',
+  'bin',
+  'data',
+  'public',
+  'prisma/schema.prisma',
+  'next.config.js',
+  'postcss.config.mjs',
+].concat(['package.json', 'package-lock.json', 'tsconfig.json']);
 const DERIVED = path.join(root, 'lib/db/generated');
 
 function filesUnder(target) {

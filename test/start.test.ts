@@ -15,6 +15,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildIfStale } from '../bin/build.mjs';
+import { createTestDatabase } from './support/database';
 import { INITIAL } from './support/server';
 
 interface Started {
@@ -23,7 +24,8 @@ interface Started {
   tookMs: number;
 }
 
-const dataDir = mkdtempSync(path.join(os.tmpdir(), 'isochrone-start-')); // 0700, as root's home would be
+const parent = mkdtempSync(path.join(os.tmpdir(), 'isochrone-start-')); // 0700, as root's home is
+const dataDir = path.join(parent, 'data');
 const running = new Set<ChildProcess>();
 
 async function start(env: Record<string, string> = {}): Promise<Started> {
@@ -94,7 +96,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     for (const child of running) child.kill('SIGTERM');
     await Promise.all([...running].map((child) => once(child, 'exit')));
     const folder = path.dirname(databaseFolder());
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(parent, { recursive: true, force: true });
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -111,6 +113,17 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     await expect(start()).rejects.toThrow(/already runs/);
     expect(await stop(first)).toBeLessThan(10_000);
     expect(databaseProcesses()).toEqual([]);
+  });
+
+  it('uses an external database when DATABASE_URL names one', async () => {
+    const database = await createTestDatabase();
+    const secret = 'a secret of an installation, 32 characters or more';
+    const started = await start({ DATABASE_URL: database.url, ISOCHRONE_SECRET: secret });
+    expect(await isServing(started.url)).toBe(true);
+    expect(databaseProcesses()).toEqual([]);
+    expect(await database.query('SELECT email FROM app_user')).toEqual([{ email: INITIAL.ISOCHRONE_INIT_EMAIL }]);
+    await stop(started);
+    await database.drop();
   });
 
   it('starts again in seconds', async () => {

@@ -6,6 +6,8 @@ import pg from 'pg';
 /** The ORM's own lock id, so that its CLI and this runner never migrate at once. */
 const MIGRATION_LOCK = 72_707_369;
 
+const OLDEST_POSTGRES = 150_000;
+
 const CREATE_HISTORY = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
   migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ,
@@ -20,6 +22,7 @@ export async function migrate(options: { connectionString: string; directory?: s
   const client = new pg.Client({ connectionString: options.connectionString });
   await client.connect();
   try {
+    await checkVersion(client);
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query(CREATE_HISTORY);
     const done = await appliedChecksums(client);
@@ -40,6 +43,14 @@ export async function migrate(options: { connectionString: string; directory?: s
   } finally {
     await client.end();
   }
+}
+
+async function checkVersion(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string; server_version: string }>(
+    `SELECT current_setting('server_version_num') AS server_version_num, current_setting('server_version') AS server_version`,
+  );
+  if (Number(rows[0]?.server_version_num) < OLDEST_POSTGRES)
+    throw new Error(`Postgres ${rows[0]?.server_version} is too old: 15 or newer is needed.`);
 }
 
 function migrationNames(directory: string): string[] {
