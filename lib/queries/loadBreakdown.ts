@@ -1,3 +1,4 @@
+import type { AnatomyPoint } from '../core/anatomy';
 import type { EndpointClass } from '../core/endpointClass';
 import type { AllTermQuantiles, QuantileKey, Quantiles, Value } from '../core/estimate';
 import type { Evidence, Lever, Term } from '../core/terms';
@@ -36,15 +37,6 @@ export type HeadlineReason =
   | 'too_few'
   | 'no_data'
   | 'several_endpoints';
-
-/** One window of the anatomy: what the requests around a percentile are made of. Terms add up to waitMs. */
-export type AnatomyPoint = {
-  percentile: number;
-  n: number;
-  waitMs: number;
-  terms: Record<Term, number>;
-  coverage: Record<Term, number>;
-};
 
 export type ExcludedCounts = { errors: number; cancelled: number; cached: number; withoutFirstOutput: number };
 

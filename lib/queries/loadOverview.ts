@@ -1,7 +1,8 @@
+import type { AnatomyPoint } from '../core/anatomy';
 import type { EndpointClass } from '../core/endpointClass';
 import type { Quantiles } from '../core/estimate';
 import type { Viewer } from '../core/viewer';
-import type { AnatomyPoint, AnswerRange, Breakdown, BreakdownCell } from './loadBreakdown';
+import type { AnswerRange, Breakdown, BreakdownCell } from './loadBreakdown';
 import type { Scope } from './scope';
 
 /** The default objective of a class: this share of requests ok and within the threshold. */
