@@ -1,0 +1,110 @@
+// What the fold takes: chunks with a row in `pending`, under the project's lock in `fold_state`.
+
+import type { PoolClient } from 'pg';
+import type { TimedRequest } from '../core/request';
+import { CHUNK_COLUMNS, type ChunkRow, decodeChunk, seriesIdsOf } from './chunk';
+import { pool } from './pool';
+import { loadSeries } from './series';
+
+export type ChunkId = { day: string; chunk_id: string };
+
+/** Runs `work` in a transaction that is rolled back when it throws. */
+export async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool().connect();
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+export async function projectsWithPending(): Promise<string[]> {
+  const { rows } = await pool().query<{ project_id: string }>('SELECT DISTINCT project_id FROM pending LIMIT 1000');
+  return rows.map((row) => row.project_id);
+}
+
+/** Takes the project's lock for this transaction; false when another worker holds it and `wait` is not set. */
+export async function lockFold(client: PoolClient, projectId: string, options: { wait: boolean }): Promise<boolean> {
+  await client.query(
+    'INSERT INTO fold_state (project_id, shard_key) VALUES ($1, 0) ON CONFLICT (project_id, shard_key) DO NOTHING',
+    [projectId],
+  );
+  const { rowCount } = await client.query(
+    `SELECT config_version FROM fold_state WHERE project_id = $1 AND shard_key = 0
+     FOR UPDATE ${options.wait ? '' : 'SKIP LOCKED'}`,
+    [projectId],
+  );
+  return rowCount === 1;
+}
+
+/** The project's zone; UTC for a project that is gone. */
+export async function projectZone(client: Pick<PoolClient, 'query'>, projectId: string): Promise<string> {
+  const { rows } = await client.query<{ time_zone: string }>('SELECT time_zone FROM project WHERE id = $1', [
+    projectId,
+  ]);
+  return rows[0]?.time_zone ?? 'UTC';
+}
+
+export async function pendingIds(client: PoolClient, projectId: string, limit: number): Promise<ChunkId[]> {
+  const { rows } = await client.query<ChunkId>(
+    `SELECT day::text, chunk_id FROM pending WHERE project_id = $1 AND shard_key = 0
+     ORDER BY attempts, received_at LIMIT $2`,
+    [projectId, limit],
+  );
+  return rows;
+}
+
+/** Requests of chunks (all of the project's when `ids` is null), decoded chunk by chunk. */
+export async function readChunks(
+  client: PoolClient,
+  projectId: string,
+  ids: ChunkId[] | null,
+): Promise<TimedRequest[]> {
+  const { rows } = await client.query<ChunkRow>(
+    `SELECT ${CHUNK_COLUMNS} FROM hot_chunk WHERE project_id = $1 AND shard_key = 0
+       AND ($2::date[] IS NULL OR (day = ANY($2) AND chunk_id = ANY($3::uuid[])))`,
+    [projectId, ids?.map((id) => id.day) ?? null, ids?.map((id) => id.chunk_id) ?? null],
+  );
+  return decodeRows(projectId, rows);
+}
+
+export async function decodeRows(projectId: string, rows: readonly ChunkRow[]): Promise<TimedRequest[]> {
+  const series = await loadSeries(projectId, new Set(rows.flatMap(seriesIdsOf)));
+  return rows.flatMap((row) => decodeChunk(row, series));
+}
+
+export async function deletePending(client: PoolClient, projectId: string, ids: ChunkId[] | null): Promise<void> {
+  await client.query(
+    `DELETE FROM pending WHERE project_id = $1 AND shard_key = 0
+       AND ($2::date[] IS NULL OR (day = ANY($2) AND chunk_id = ANY($3::uuid[])))`,
+    [projectId, ids?.map((id) => id.day) ?? null, ids?.map((id) => id.chunk_id) ?? null],
+  );
+}
+
+const MOST_ATTEMPTS = 3;
+
+/** Counts a failed fold of one chunk; the third time it leaves the queue for `quarantine`, with the reason. */
+export async function countFailure(projectId: string, id: ChunkId, reason: string): Promise<'retry' | 'quarantined'> {
+  return inTransaction(async (client) => {
+    const key = [projectId, id.day, id.chunk_id];
+    const where = 'project_id = $1 AND shard_key = 0 AND day = $2 AND chunk_id = $3';
+    const { rows } = await client.query<{ attempts: number }>(
+      `UPDATE pending SET attempts = attempts + 1 WHERE ${where} RETURNING attempts`,
+      key,
+    );
+    if (rows[0] === undefined || rows[0].attempts < MOST_ATTEMPTS) return 'retry';
+    await client.query(
+      `INSERT INTO quarantine (project_id, shard_key, day, chunk_id, reason, at) VALUES ($1, 0, $2, $3, $4, now())
+       ON CONFLICT (project_id, shard_key, day, chunk_id) DO NOTHING`,
+      [...key, reason.slice(0, 500)],
+    );
+    await client.query(`DELETE FROM pending WHERE ${where}`, key);
+    return 'quarantined';
+  });
+}

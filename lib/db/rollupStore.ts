@@ -1,0 +1,129 @@
+// Rows of `rollup`: encoded cells in blocks, one part a fold batch and (grouping, tier, family, period).
+
+import type { PoolClient } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { packBlocks, unpackBlock } from '../core/block';
+import {
+  type Cell,
+  decodeCell,
+  encodeCell,
+  FAMILIES,
+  type Family,
+  GROUPINGS,
+  type Grouping,
+  isEmpty,
+  mergeCell,
+  TIERS,
+  type Tier,
+} from '../core/cell';
+
+export type Part = {
+  grouping: Grouping;
+  tier: Tier;
+  family: Family;
+  periodS: number;
+  cells: ReadonlyMap<string, Cell>;
+};
+
+/** Parts of one level are merged into one of the next when this many stand side by side. */
+const FAN_IN = 8;
+const ROWS_A_STATEMENT = 500;
+
+type Row = [number, number, number, number, string, number, number, string, string, Buffer];
+
+function rowsOf(part: Part, level: number): Row[] {
+  const encoded = new Map<string, Uint8Array>();
+  for (const [key, cell] of part.cells) if (!isEmpty(cell)) encoded.set(key, encodeCell(cell));
+  const partId = uuidv7();
+  const key = [GROUPINGS.indexOf(part.grouping), TIERS.indexOf(part.tier), FAMILIES.indexOf(part.family)] as const;
+  return packBlocks(encoded).map((block, i) => [
+    ...key,
+    part.periodS,
+    partId,
+    i,
+    level,
+    block.firstCell,
+    block.lastCell,
+    Buffer.from(block.body),
+  ]);
+}
+
+/** Writes parts at a level. */
+export async function insertParts(
+  client: PoolClient,
+  projectId: string,
+  { parts, level }: { parts: Iterable<Part>; level: number },
+): Promise<void> {
+  const rows = [...parts].flatMap((part) => rowsOf(part, level));
+  for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
+    const some = rows.slice(at, at + ROWS_A_STATEMENT);
+    const tuple = (i: number) => `($1, 0, ${Array.from({ length: 10 }, (_, k) => `$${i * 10 + k + 2}`).join(', ')})`;
+    await client.query(
+      `INSERT INTO rollup (project_id, shard_key, grouping, tier, family, period, part_id, block, level,
+        first_cell, last_cell, body) VALUES ${some.map((_, i) => tuple(i)).join(', ')}`,
+      [projectId, ...some.flat()],
+    );
+  }
+}
+
+/** Merges the cells of an encoded block into `into`. */
+export function mergeBlock(
+  into: Map<string, Cell>,
+  block: { family: Family; body: Uint8Array },
+  keep?: (key: string) => boolean,
+): void {
+  for (const [key, bytes] of unpackBlock(block.body, keep)) {
+    const cell: Cell = decodeCell(block.family, bytes);
+    const known = into.get(key);
+    if (known) mergeCell(known, cell);
+    else into.set(key, cell);
+  }
+}
+
+type Stack = { grouping: number; tier: number; family: number; period: string; level: number | null };
+
+async function mergeStack(client: PoolClient, projectId: string, stack: Stack): Promise<void> {
+  const { rows } = await client.query<{ body: Buffer }>(
+    `DELETE FROM rollup WHERE project_id = $1 AND shard_key = 0 AND grouping = $2 AND tier = $3 AND family = $4
+       AND period = $5 AND ($6::smallint IS NULL OR level = $6) RETURNING body`,
+    [projectId, stack.grouping, stack.tier, stack.family, stack.period, stack.level],
+  );
+  const family = FAMILIES[stack.family]!;
+  const cells = new Map<string, Cell>();
+  for (const { body } of rows) mergeBlock(cells, { family, body });
+  const part: Part = {
+    grouping: GROUPINGS[stack.grouping]!,
+    tier: TIERS[stack.tier]!,
+    family,
+    periodS: Number(stack.period),
+    cells,
+  };
+  await insertParts(client, projectId, { parts: [part], level: stack.level === null ? 0 : stack.level + 1 });
+}
+
+/** Merges wherever eight parts of one level stand side by side. `periods` (seconds) limits where to look. */
+export async function compactParts(client: PoolClient, projectId: string, periods: Iterable<number>): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<Stack>(
+      `SELECT grouping, tier, family, period, level FROM rollup
+        WHERE project_id = $1 AND shard_key = 0 AND period = ANY($2::bigint[])
+        GROUP BY grouping, tier, family, period, level HAVING count(DISTINCT part_id) >= ${FAN_IN}`,
+      [projectId, [...periods]],
+    );
+    if (rows.length === 0) return;
+    for (const stack of rows) await mergeStack(client, projectId, stack);
+  }
+}
+
+/** Merges all parts of everything into one each: the canonical form, in which a rebuild is equal byte for byte. */
+export async function compactEverything(client: PoolClient, projectId: string): Promise<void> {
+  const { rows } = await client.query<Stack>(
+    `SELECT DISTINCT grouping, tier, family, period, NULL AS level FROM rollup WHERE project_id = $1 AND shard_key = 0`,
+    [projectId],
+  );
+  for (const stack of rows) await mergeStack(client, projectId, stack);
+}
+
+export async function deleteParts(client: PoolClient, projectId: string): Promise<void> {
+  await client.query('DELETE FROM rollup WHERE project_id = $1 AND shard_key = 0', [projectId]);
+}
