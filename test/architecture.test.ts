@@ -19,6 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   auth: ['db', 'core', 'platform'],
   db: ['core', 'platform'],
   charts: ['core'],
+  demo: ['core'],
   core: [],
   platform: [],
 };
