@@ -36,10 +36,16 @@ export function arrivalsOfHour(
 ): Arrived[] {
   const { hourMs, draws } = hour;
   const weights = CLIENT_REGIONS.map((at) => at.share * activity(hourMs, at.utcOffsetHours));
-  const keep = (hour.perHourAtFullLoad * load(hourMs)) / measured.arrivals.length;
-  return measured.arrivals
-    .filter(() => draws.chance(keep))
-    .map((arrival) => ({ ...arrival, atMs: hourMs + arrival.offsetMs, clientRegion: regionBy(weights, draws) }));
+  const keep = Math.min(0.999, (hour.perHourAtFullLoad * load(hourMs)) / measured.arrivals.length);
+  const kept: Arrived[] = [];
+  // steps straight to the next one kept: geometric gaps are the same as a draw for each
+  const gap = () => 1 + Math.floor(Math.log(1 - draws.uniform()) / Math.log(1 - keep));
+  for (let at = gap() - 1; at < measured.arrivals.length; at += gap()) {
+    const arrival = measured.arrivals[at];
+    if (arrival === undefined) break;
+    kept.push({ ...arrival, atMs: hourMs + arrival.offsetMs, clientRegion: regionBy(weights, draws) });
+  }
+  return kept;
 }
 
 function regionBy(weights: readonly number[], draws: Draws): string {

@@ -23,7 +23,7 @@ function runDemo(): string {
 
 const stored = () =>
   database.query<{ n: string; ids: string; real: string }>(
-    `SELECT count(*) AS n, count(DISTINCT id) AS ids, count(*) FILTER (WHERE endpoint = 'thefastest.ai (real)') AS real
+    `SELECT count(*) AS n, count(DISTINCT timed_request.id) AS ids, count(*) FILTER (WHERE endpoint = 'thefastest.ai (real)') AS real
      FROM timed_request JOIN project ON project.id = timed_request.project_id WHERE slug = 'demo'`,
   );
 
