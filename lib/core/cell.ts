@@ -142,13 +142,16 @@ export function coarsen(key: CellKey, grouping: Grouping): CellKey {
 export const DURATIONS = ['e2e', 'ttft', 'model', 'gapE2e', 'gapTtft'] as const;
 export type Duration = (typeof DURATIONS)[number];
 
-/** Counts of a duration cell: requests, and weights (w…). good…: inside the class's default objective, by weight. */
+/** Counts of a duration cell: requests and weights, with a first output, and tokens. */
 export const COUNTS = ['n', 'weight', 'withTtft', 'weightWithTtft', 'inputTokens', 'outputTokens'] as const;
 export type DurationCell = {
   family: 'duration';
   counts: number[];
-  /** Weight within the default objective of each class, exact, in the order of ENDPOINT_CLASSES. */
-  good: number[];
+  /**
+   * Weight judged by the default objective of each class, exact, in the order of ENDPOINT_CLASSES: ok requests within the
+   * threshold; in cells of cancelled requests those that had already waited longer (bad; the others do not count).
+   */
+  judged: number[];
   histograms: Histogram[];
 };
 export type TermsCell = { family: 'terms'; histograms: Histogram[]; evidence: number[] };
@@ -170,7 +173,7 @@ export function emptyCell(family: Family): Cell {
       return {
         family,
         counts: COUNTS.map(() => 0),
-        good: ENDPOINT_CLASSES.map(() => 0),
+        judged: ENDPOINT_CLASSES.map(() => 0),
         histograms: DURATIONS.map(() => createHistogram()),
       };
     case 'terms':
@@ -195,8 +198,11 @@ function addDurations(cell: DurationCell, request: TimedRequest): void {
     cell.counts[i]! += count;
   });
   ENDPOINT_CLASSES.forEach((endpointClass, i) => {
-    const wait = request.outcome === 'ok' ? waitUs(request, BASIS_OF[endpointClass]) : null;
-    if (wait !== null && wait <= DEFAULT_OBJECTIVES[endpointClass].thresholdUs) cell.good[i]! += weight;
+    const wait = waitUs(request, BASIS_OF[endpointClass]);
+    if (wait === null) return;
+    const within = wait <= DEFAULT_OBJECTIVES[endpointClass].thresholdUs;
+    const counts = request.outcome === 'ok' ? within : request.outcome === 'cancelled' && !within && ttftUs === null;
+    if (counts) cell.judged[i]! += weight;
   });
   if (request.outcome === 'error') return;
   const model = request.terms[MEASURED_TERMS.indexOf('model')] ?? null;
@@ -263,7 +269,7 @@ function addCounts(into: number[], other: readonly number[]): void {
 export function mergeCell(into: Cell, other: Cell): void {
   if (into.family === 'duration' && other.family === 'duration') {
     addCounts(into.counts, other.counts);
-    addCounts(into.good, other.good);
+    addCounts(into.judged, other.judged);
     into.histograms.forEach((h, i) => {
       mergeHistogram(h, other.histograms[i]!);
     });
@@ -288,7 +294,7 @@ export function encodeCell(cell: Cell): Uint8Array {
   if ('anatomy' in cell) return encodeAnatomy(cell.anatomy);
   if ('sample' in cell) return encodeSample(cell.sample);
   const writer = new ByteWriter();
-  const numbers = cell.family === 'duration' ? [...cell.counts, ...cell.good] : cell.evidence;
+  const numbers = cell.family === 'duration' ? [...cell.counts, ...cell.judged] : cell.evidence;
   for (const number of numbers) writer.signed(number);
   for (const histogram of cell.histograms) writeHistogram(writer, histogram);
   return writer.bytes();
@@ -302,7 +308,7 @@ export function decodeCell(family: Family, bytes: Uint8Array): Cell {
       return {
         family,
         counts: COUNTS.map(() => reader.signed()),
-        good: ENDPOINT_CLASSES.map(() => reader.signed()),
+        judged: ENDPOINT_CLASSES.map(() => reader.signed()),
         histograms: DURATIONS.map(() => readHistogram(reader)),
       };
     case 'terms': {
