@@ -1,0 +1,50 @@
+import { formatCount } from '@/lib/charts/formatMs';
+import { percentileLabel, stackedBars } from '@/lib/charts/stackedBars';
+import type { Breakdown as BreakdownResult } from '@/lib/queries/loadBreakdown';
+import { Headline } from '../Headline';
+import { RangeNote } from '../RangeNote';
+import { StackedChart } from '../StackedChart';
+import { DurationTable } from './DurationTable';
+import { GainTable } from './GainTable';
+import { TermTable } from './TermTable';
+
+export function Breakdown({ breakdown, place }: { breakdown: BreakdownResult; place: string }) {
+  const { anatomy } = breakdown;
+  return (
+    <>
+      <RangeNote answer={breakdown} vantage={breakdown.vantage} />
+      <Headline told={breakdown} place={place} />
+      <DurationTable breakdown={breakdown} />
+      {anatomy.length > 0 && (
+        <section className="card">
+          <h2 className="mb-2">Anatomy: what requests at each percentile are made of</h2>
+          <StackedChart
+            title="Mean terms by percentile of wait"
+            bars={stackedBars(anatomy.map((p) => ({ label: percentileLabel(p.percentile), point: p })))}
+            direction="up"
+            labelHeading="Percentile of wait"
+          />
+        </section>
+      )}
+      <TermTable terms={breakdown.quantiles.terms} touched={breakdown.touched} />
+      <GainTable breakdown={breakdown} />
+      <Excluded breakdown={breakdown} />
+    </>
+  );
+}
+
+function Excluded({ breakdown }: { breakdown: BreakdownResult }) {
+  const { excluded, count, weighted } = breakdown;
+  const parts = [
+    [excluded.errors, 'errors'],
+    [excluded.cancelled, 'cancelled'],
+    [excluded.cached, 'answered from a response cache'],
+    [excluded.withoutFirstOutput, 'without a first output'],
+  ] as const;
+  return (
+    <p className="text-quiet" data-testid="excluded">
+      {formatCount(count)} requests recorded{weighted === count ? '' : `, standing for ${formatCount(weighted)}`}. Not
+      in these percentiles: {parts.map(([n, words]) => `${formatCount(n)} ${words}`).join(', ')}.
+    </p>
+  );
+}

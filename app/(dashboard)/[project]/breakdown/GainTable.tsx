@@ -1,0 +1,58 @@
+import { formatMs } from '@/lib/charts/formatMs';
+import { QUANTILE_KEYS, QUANTILE_LABELS } from '@/lib/core/estimate';
+import { LEVER_LABELS, LEVERS } from '@/lib/core/terms';
+import type { Breakdown, FloorInfo, GainQuantiles } from '@/lib/queries/loadBreakdown';
+import { Percentile } from '../Percentile';
+
+/** What each lever alone would save at its floor, and all of them together. */
+export function GainTable({ breakdown }: { breakdown: Breakdown }) {
+  return (
+    <section className="card overflow-x-auto">
+      <h2 className="mb-2">What each lever would save</h2>
+      <table>
+        <caption className="text-left text-quiet">
+          The percentile of the wait, minus that of the same requests with the lever at its floor. Gains do not add up.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Lever</th>
+            {QUANTILE_KEYS.map((key) => (
+              <th key={key} scope="col" className="number">
+                {QUANTILE_LABELS[key]}
+              </th>
+            ))}
+            <th scope="col">Floor</th>
+          </tr>
+        </thead>
+        <tbody>
+          {LEVERS.map((lever) => (
+            <GainRow key={lever} name={lever} label={LEVER_LABELS[lever]} gains={breakdown.gains[lever]}>
+              {floorCell(breakdown.floors[lever])}
+            </GainRow>
+          ))}
+          <GainRow name="joint" label="All together" gains={breakdown.jointGain}>
+            {''}
+          </GainRow>
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function GainRow(props: { name: string; label: string; gains: GainQuantiles; children: string }) {
+  return (
+    <tr data-testid="gain-row" data-lever={props.name}>
+      <th scope="row">{props.label}</th>
+      {QUANTILE_KEYS.map((key) => (
+        <Percentile key={key} value={props.gains[key]} testId={`gain-${key}`} />
+      ))}
+      <td>{props.children}</td>
+    </tr>
+  );
+}
+
+function floorCell(floor: FloorInfo): string {
+  if (floor.kind === 'none') return 'none';
+  const size = floor.ms === undefined ? 'by request' : formatMs(floor.ms);
+  return `${size}, ${floor.kind}${floor.source === '' ? '' : ` (${floor.source})`}`;
+}

@@ -1,0 +1,40 @@
+import type { Metadata } from 'next';
+import { isAnswerError } from '@/lib/platform/errors';
+import { loadBreakdown } from '@/lib/queries/loadBreakdown';
+import { loadScopeOptions } from '@/lib/queries/loadScopeOptions';
+import { BadScope } from '../BadScope';
+import { pageViewer } from '../pageViewer';
+import { ScopeBar } from '../ScopeBar';
+import { parsePageScope, type SearchParams } from '../scopeUrl';
+import { Breakdown } from './Breakdown';
+
+export const dynamic = 'force-dynamic';
+export const metadata: Metadata = { title: 'Breakdown' };
+
+type Props = { params: Promise<{ project: string }>; searchParams: Promise<SearchParams> };
+
+/** Where does the time go? */
+export default async function BreakdownPage({ params, searchParams }: Props) {
+  const { viewer, project } = await pageViewer((await params).project);
+  try {
+    const page = parsePageScope(await searchParams, Date.now());
+    const breakdown = await loadBreakdown({ viewer, input: page.scope });
+    const options = await loadScopeOptions({ viewer, input: page.scope });
+    return (
+      <main className="flex flex-col gap-4">
+        <h1 className="sr-only">Breakdown</h1>
+        <ScopeBar page={page} options={options} />
+        <Breakdown breakdown={breakdown} place={placeOf(page.scope)} />
+      </main>
+    );
+  } catch (error) {
+    if (!isAnswerError(error) || error.status !== 400) throw error;
+    return <BadScope root={`/${project.slug}/breakdown`} message={error.message} hint={error.hint} />;
+  }
+}
+
+/** "chat from eu-west-2", as far as the scope says. */
+function placeOf(scope: { endpoint: string[]; clientRegion: string[] }): string {
+  const endpoint = scope.endpoint.length === 0 ? 'this scope' : scope.endpoint.join(', ');
+  return scope.clientRegion.length === 0 ? endpoint : `${endpoint} from ${scope.clientRegion.join(', ')}`;
+}
