@@ -29,7 +29,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { extends: true, test: { name: 'pure', include: PURE, sequence: { groupOrder: 0 } } },
+      { extends: true, test: { name: 'pure', include: PURE, testTimeout: 60_000, sequence: { groupOrder: 0 } } },
       {
         extends: true,
         test: {

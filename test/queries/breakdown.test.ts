@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TimedRequest } from '@/lib/core/request';
+import type { Viewer } from '@/lib/core/viewer';
+import { flush } from '@/lib/db/flush';
+import { ensurePartitions, utcDay } from '@/lib/db/partitions';
+import { pool } from '@/lib/db/pool';
+import { loadBreakdown } from '@/lib/queries/loadBreakdown';
+import { loadOverview } from '@/lib/queries/loadOverview';
+import { loadQuantiles } from '@/lib/queries/loadQuantiles';
+import { parseQuantiles } from '@/lib/queries/parseQuantiles';
+import { parseScope } from '@/lib/queries/scope';
+import { foldPending } from '@/lib/rollup/foldPending';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { anyRequest } from '../support/requests';
+
+let database: TestDatabase;
+let viewer: Viewer;
+const range = 'from=2026-11-19T00:00:00Z&to=2026-11-24T00:00:00Z';
+
+const requests: TimedRequest[] = fc
+  .sample(anyRequest, { seed: 7, numRuns: 4000 })
+  .map((r, i) => ({ ...r, id: `q-${i}`, dims: { ...r.dims, vantage: i % 10 === 0 ? 'service' : 'client' } }));
+
+async function viewerOf(slug: string): Promise<Viewer> {
+  const [row] = await database.query<{ id: string }>(
+    'INSERT INTO project (id, slug, name) VALUES (gen_random_uuid(), $1, $1) RETURNING id',
+    [slug],
+  );
+  return { projectId: row!.id, projectSlug: slug, userId: null, keyId: 'test', role: 'reader' };
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  viewer = await viewerOf('queries');
+  const { projectId } = viewer;
+  await ensurePartitions(new Set(requests.map((r) => utcDay(r.startedAtUs))));
+  for (let at = 0; at < requests.length; at += 1000) {
+    const some = requests.slice(at, at + 1000);
+    await flush({ requests: some.map((request) => ({ projectId, request })), ledger: [] });
+    // Some stay pending, so that reads unite what is folded and what is not.
+    if (at < 3000) await foldPending();
+  }
+});
+afterAll(async () => {
+  await pool().end();
+  await database.drop();
+});
+
+const ask = (query: string) => loadBreakdown({ viewer, input: parseScope(new URLSearchParams(`${range}&${query}`)) });
+
+/** The exact answer: nearest rank over every unit of weight, in plain SQL over the view. */
+async function exact(where: string, value = 'e2e_us'): Promise<{ n: number; p50: number; p99: number }> {
+  const [row] = await database.query<{ n: number; p50: number; p99: number }>(
+    `SELECT count(DISTINCT id)::int AS n, (percentile_disc(0.5) WITHIN GROUP (ORDER BY ${value}) / 1000.0)::float8 AS p50,
+       (percentile_disc(0.99) WITHIN GROUP (ORDER BY ${value}) / 1000.0)::float8 AS p99
+     FROM timed_request, generate_series(1, weight)
+     WHERE project_id = $1 AND outcome <> 'error' AND coalesce(cache, 'none') NOT IN ('response', 'semantic')
+       AND vantage = 'client' AND ${value} IS NOT NULL AND ${where}`,
+    [viewer.projectId],
+  );
+  return row!;
+}
+
+const e2eCounts = `NOT (outcome = 'cancelled' AND ttft_us IS NOT NULL)`;
+
+test('percentiles agree with percentile_disc over the view, folded or not', async () => {
+  for (const [query, where] of [
+    ['endpoint=/v1/a&metric=e2e', `endpoint = '/v1/a'`],
+    ['endpoint=/v1/b&metric=e2e&clientRegion=eu-west-2', `endpoint = '/v1/b' AND client_region = 'eu-west-2'`],
+    ['metric=e2e&serviceRegion=us-east-1', `service_region = 'us-east-1'`],
+  ] as const) {
+    const answer = await ask(query);
+    const truth = await exact(`${where} AND ${e2eCounts}`);
+    expect(answer.quantiles.e2e.n).toBe(truth.n);
+    expect(answer.quantiles.wait).toEqual(answer.quantiles.e2e);
+    expect(Math.abs(answer.quantiles.e2e.p50.ms! / truth.p50 - 1)).toBeLessThan(0.006);
+    expect(Math.abs(answer.quantiles.e2e.p99.ms! / truth.p99 - 1)).toBeLessThan(0.006);
+    const model = await exact(where, 'model_us');
+    expect(answer.quantiles.terms.model.n).toBe(model.n);
+    expect(Math.abs(answer.quantiles.terms.model.p50.ms! / model.p50 - 1)).toBeLessThan(0.006);
+  }
+});
+
+test('errors, cache hits and the other vantage are apart; anatomy adds up', async () => {
+  const answer = await ask('endpoint=/v1/a&metric=e2e');
+  const [counts] = await database.query<{ errors: number; cached: number }>(
+    `SELECT count(*) FILTER (WHERE outcome = 'error' AND coalesce(cache, 'none') NOT IN ('response', 'semantic'))::int AS errors,
+       count(*) FILTER (WHERE cache IN ('response', 'semantic'))::int AS cached
+     FROM timed_request WHERE project_id = $1 AND vantage = 'client' AND endpoint = '/v1/a'`,
+    [viewer.projectId],
+  );
+  expect(answer.vantage).toBe('client');
+  expect(answer.excluded).toMatchObject(counts!);
+  for (const point of answer.anatomy) {
+    const sum = Object.values(point.terms).reduce((a, b) => a + b, 0);
+    expect(Math.abs(sum - point.waitMs)).toBeLessThan(1e-6 * point.waitMs);
+  }
+  expect(answer.gains.coldStart.p99.ms).toBeGreaterThan(0);
+});
+
+test('several endpoints are never pooled into one gain', async () => {
+  const answer = await ask('metric=e2e');
+  expect(answer.reason).toBe('several_endpoints');
+  expect(answer.largestAvoidable).toBeNull();
+  expect(answer.gains.queue.p99).toMatchObject({ ms: null, reason: 'no_data' });
+});
+
+test('the overview counts its default objectives exactly and shows every cell', async () => {
+  const overview = await loadOverview({ viewer, input: parseScope(new URLSearchParams(range)) });
+  const [line] = overview.slos;
+  const basis = line!.metric === 'e2e' ? 'e2e_us' : 'ttft_us';
+  const [truth] = await database.query<{ good: number; ok: number }>(
+    `SELECT coalesce(sum(weight) FILTER (WHERE ${basis} <= ${line!.thresholdMs * 1000}), 0)::int AS good, sum(weight)::int AS ok
+     FROM timed_request WHERE project_id = $1 AND vantage = 'client' AND outcome = 'ok'
+       AND coalesce(cache, 'none') NOT IN ('response', 'semantic') AND endpoint = ANY($2)`,
+    [viewer.projectId, line!.endpoints],
+  );
+  expect(line!.good).toBe(truth!.good);
+  expect(line!.successRatio).toBeCloseTo(truth!.ok / line!.total, 9);
+  expect(overview.cells.length).toBe(6);
+  expect(overview.headline).not.toBeNull();
+});
+
+test('quantiles over time: empty buckets are there without a value, counts add up', async () => {
+  const load = (query: string) =>
+    loadQuantiles({ viewer, input: parseQuantiles(new URLSearchParams(`${range}&metric=e2e&${query}`)) });
+  const series = await load('q=0.5&step=PT1H&groupBy=endpoint');
+  const one = series.series.find((s) => s.group === '/v1/a')!;
+  expect(one.points).toHaveLength(5 * 24);
+  expect(one.points[0]).toMatchObject({ n: 0, value: { ms: null, reason: 'no_data' } });
+  const truth = await exact(`endpoint = '/v1/a' AND ${e2eCounts}`);
+  expect(one.points.reduce((sum, p) => sum + p.n, 0)).toBe(truth.n);
+  await expect(load('step=PT5M&groupBy=model')).rejects.toMatchObject({ status: 400 });
+});
+
+test('an empty project answers with no data; bad parameters name themselves', async () => {
+  const empty = await viewerOf('empty');
+  const input = parseScope(new URLSearchParams(range));
+  const breakdown = await loadBreakdown({ viewer: empty, input });
+  expect(breakdown).toMatchObject({ count: 0, reason: 'no_data', anatomy: [], largestAvoidable: null });
+  const overview = await loadOverview({ viewer: empty, input });
+  expect(overview).toMatchObject({ cells: [], headline: null, newestEventAt: null });
+  for (const bad of [
+    'metric=p50',
+    'from=yesterday',
+    'from=2026-11-20T00:00:00Z&to=2026-11-19T00:00:00Z',
+    'colour=red',
+  ]) {
+    expect(() => parseScope(new URLSearchParams(bad))).toThrow(new RegExp(bad.split('=')[0]!));
+  }
+});
