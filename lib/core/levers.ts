@@ -1,7 +1,7 @@
 // Levers: what one can do about latency. Each maps a request to the time it would have saved; floors act here, at read
 // time, so no stored number depends on one.
 
-import type { SampledRequest } from './request';
+import type { Call, SampledRequest } from './request';
 import { LEVERS, type Lever, MEASURED_TERMS, type MeasuredTerm } from './terms';
 
 /** An absolute floor (ms) for a lever's own term; the override that names most dimensions wins. */
@@ -14,9 +14,20 @@ export type FloorOverride = {
   floorMs: number;
 };
 
+/** What a call takes where the hop is not in the way ("the same workload locally takes 100 ms"): evidence assumed. */
+export type Baseline = {
+  provider: string;
+  model: string;
+  modelRegion?: string;
+  stage?: string;
+  baselineMs: number;
+  note: string;
+};
+
 /** What the floors of a project are at one instant. `version` names it in seeds and answers. */
 export type LeverContext = {
   overrides: readonly FloorOverride[];
+  baselines?: readonly Baseline[];
   deployableRegions: readonly string[] | null;
   version: string;
   /** Round trip (µs) between two regions, null when nobody knows it. */
@@ -111,6 +122,50 @@ function placementUs(request: SampledRequest, context: LeverContext): number {
   return (request.roundTrips ?? 1) * (now - best);
 }
 
+type Called = Pick<Call, 'provider' | 'model' | 'modelRegion'> & { stage: string | null };
+
+/** The most specific baseline (µs) of a call, the last of equals; null when none fits. */
+function baselineUs(call: Called, baselines: readonly Baseline[]): number | null {
+  let best: Baseline | null = null;
+  let bestNamed = -1;
+  for (const baseline of baselines) {
+    if (baseline.provider !== call.provider || baseline.model !== call.model) continue;
+    const optional = (['modelRegion', 'stage'] as const).filter((field) => baseline[field] !== undefined);
+    if (optional.some((field) => baseline[field] !== call[field]) || optional.length < bestNamed) continue;
+    best = baseline;
+    bestNamed = optional.length;
+  }
+  return best === null ? null : Math.round(best.baselineMs * 1000);
+}
+
+/**
+ * Saved (µs) when every call that has a baseline takes only that long; null when none has one. It may reach into the
+ * model's own time, but not where that has a target of its own: nothing is counted twice.
+ */
+function baselineSavedUs(request: SampledRequest, context: LeverContext): number | null {
+  const baselines = context.baselines ?? [];
+  if (baselines.length === 0) return null;
+  const hop = request.terms[TERM_OF.modelHop] ?? null;
+  const hasTarget = overrideFor(request.dims, 'model', context.overrides) !== null;
+  const model = hasTarget ? null : (request.terms[TERM_OF.model] ?? null);
+  if (hop === null && model === null) return null;
+  const reach = (hop === null ? 0 : hop) + (model === null ? 0 : model);
+  if (request.calls.length === 0) {
+    const floor = baselineUs({ ...request.dims, stage: null }, baselines);
+    return floor === null ? null : Math.max(0, reach - floor);
+  }
+  const { provider, model: modelName, modelRegion } = request.dims;
+  let saved: number | null = null;
+  let others = 0;
+  for (const call of request.calls) {
+    const told = { provider: call.provider ?? provider, model: call.model ?? modelName };
+    const floor = baselineUs({ ...call, ...told, modelRegion: call.modelRegion ?? modelRegion }, baselines);
+    if (floor !== null) saved = (saved === null ? 0 : saved) + Math.max(0, call.durationUs - floor);
+    else if (call.hopUs !== null) others += Math.max(0, call.hopUs - HOP_FLOOR_US);
+  }
+  return saved === null ? null : Math.min(reach, saved + others);
+}
+
 /**
  * The time (µs) that a lever at its floor would have saved this request; null when its term was not measured.
  * `queueP10Us` is the queue's own tenth percentile, its floor by default.
@@ -121,8 +176,12 @@ export function savedUs(
   { context, queueP10Us }: { context: LeverContext; queueP10Us: number },
 ): number | null {
   const us = request.terms[TERM_OF[lever]] ?? null;
-  if (us === null) return null;
   const override = overrideFor(request.dims, lever, context.overrides);
+  if (lever === 'modelHop' && override === null) {
+    const saved = baselineSavedUs(request, context);
+    if (saved !== null) return saved;
+  }
+  if (us === null) return null;
   if (override !== null) return Math.max(0, us - Math.round(override.floorMs * 1000));
   return avoidableUs(request, us, { lever, context, queueP10Us });
 }
@@ -152,6 +211,9 @@ export function floorsOf(
       if (override !== null) {
         const floor: FloorInfo = { kind: 'override', source: `your floor, version ${context.version}` };
         return [lever, matched.size === 1 ? { ...floor, ms: override.floorMs } : floor];
+      }
+      if (lever === 'modelHop' && rows.some((row) => baselineSavedUs(row, context) !== null)) {
+        return [lever, { kind: 'baseline', source: `your baselines, version ${context.version}` }];
       }
       if (lever === 'queue') return [lever, { ...DEFAULT_SOURCES.queue, ms: queueP10Us / 1000 }];
       return [lever, DEFAULT_SOURCES[lever]];

@@ -1,14 +1,31 @@
-import type { FloorOverride, LeverContext } from '../core/levers';
+import type { Baseline, FloorOverride, LeverContext } from '../core/levers';
 import type { Viewer } from '../core/viewer';
 import { versionAt } from '../db/leverVersions';
 
-/** The floors and deployable regions now in force. They act at read time, so the next read sees a change. */
-export async function loadLeverContext({ viewer }: { viewer: Viewer }): Promise<LeverContext> {
-  const floors = await versionAt('floors', viewer.projectId, new Date());
+/**
+ * The floors, baselines and deployable regions in force at an instant (µs since the epoch), now when none is given.
+ * They act at read time, so the next read sees a change. Throws nothing of its own.
+ */
+export async function loadLeverContext({
+  viewer,
+  atUs,
+}: {
+  viewer: Viewer;
+  atUs?: number;
+}): Promise<LeverContext & { floorsVersion: number | null; baselinesVersion: number | null }> {
+  const at = atUs === undefined ? new Date() : new Date(atUs / 1000);
+  const [floors, baselines] = await Promise.all([
+    versionAt('floors', viewer.projectId, at),
+    versionAt('baselines', viewer.projectId, at),
+  ]);
   const document = (floors?.document ?? {}) as { overrides?: FloorOverride[]; deployableRegions?: string[] };
+  const version = String(floors?.version ?? 'default');
   return {
     overrides: document.overrides ?? [],
+    baselines: ((baselines?.document ?? {}) as { baselines?: Baseline[] }).baselines ?? [],
     deployableRegions: document.deployableRegions ?? null,
-    version: String(floors?.version ?? 'default'),
+    floorsVersion: floors?.version ?? null,
+    baselinesVersion: baselines?.version ?? null,
+    version: baselines === null ? version : `${version}, baselines ${baselines.version}`,
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { analyse } from '@/lib/core/gains';
-import type { LeverContext } from '@/lib/core/levers';
+import { type Baseline, type FloorOverride, type LeverContext, savedUs } from '@/lib/core/levers';
 import { quantileOfSorted } from '@/lib/core/quantile';
-import type { SampledRequest } from '@/lib/core/request';
+import type { Call, SampledRequest } from '@/lib/core/request';
 import { type Lever, MEASURED_TERMS, type MeasuredTerm } from '@/lib/core/terms';
 import {
   LEVER_OF,
@@ -114,4 +114,33 @@ test('gains agree with the plain definition', () => {
     const exact = quantileOfSorted(before, ones, q)! - quantileOfSorted(after, ones, q)!;
     expect(of(some).gains.retry[key].ms! * 1000).toBeCloseTo(exact, 3);
   }
+});
+
+describe('baselines', () => {
+  const baseline = { provider: 'openai', model: 'gpt-4o', baselineMs: 100, note: 'measured locally' };
+  const called = (stage: string, durationMs: number, hopMs: number): Call => ({
+    ...{ stage, provider: 'openai', model: 'gpt-4o', modelRegion: null, startOffsetUs: null, ttftUs: null },
+    ...{ durationUs: durationMs * 1000, hopUs: hopMs * 1000, providerQueueUs: null, modelUs: null },
+    ...{ attempts: null, inputTokens: null, outputTokens: null },
+  });
+  const hop = (request: SampledRequest, baselines: Baseline[], overrides: FloorOverride[] = []) =>
+    savedUs(request, 'modelHop', { context: { ...noFloors, baselines, overrides }, queueP10Us: 0 });
+  const request = {
+    ...row(1, 500, { modelHop: 140, model: 200 }),
+    calls: [called('transcribe', 150, 50), called('llm', 190, 90)],
+  };
+
+  test('a call that has one saves what it takes beyond it; a stage of its own wins', () => {
+    expect(hop(request, [])).toBe(136_000);
+    expect(hop(request, [baseline])).toBe(140_000);
+    expect(hop(request, [baseline, { ...baseline, stage: 'llm', baselineMs: 20 }])).toBe(220_000);
+    expect(hop(request, [{ ...baseline, stage: 'llm' }])).toBe(138_000);
+    expect(hop(request, [{ ...baseline, model: 'other' }])).toBe(136_000);
+  });
+
+  test('never more than the call took, nor what the model has a target for', () => {
+    expect(hop(request, [{ ...baseline, baselineMs: 0 }])).toBe(340_000);
+    const target = [{ lever: 'model' as const, floorMs: 150 }];
+    expect(hop(request, [{ ...baseline, baselineMs: 0 }], target)).toBe(140_000);
+  });
 });

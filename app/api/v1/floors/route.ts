@@ -9,10 +9,10 @@ export const dynamic = 'force-dynamic';
 /** The floors in force. */
 export async function GET(request: Request): Promise<Response> {
   try {
-    const { overrides, deployableRegions, version } = await loadLeverContext({
+    const { overrides, deployableRegions, floorsVersion } = await loadLeverContext({
       viewer: await viewerForApi(request, 'read'),
     });
-    return answerJson({ overrides, deployableRegions, version });
+    return answerJson({ overrides, deployableRegions, version: floorsVersion });
   } catch (error) {
     return answerError(error);
   }
