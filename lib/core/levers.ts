@@ -1,229 +1,254 @@
-// Levers: what one can do about latency. Each maps a request to the time it would have saved; floors act here, at read
-// time, so no stored number depends on one.
+// What each lever would have saved each request, in µs: its avoidable time, with whom the floor is from.
+//
+// Levers act on their own terms, so what several save adds up, but for geography's share of connection set-up: that
+// overlap with keeping connections warm is kept beside.
 
-import type { Call, SampledRequest } from './request';
-import { LEVERS, type Lever, MEASURED_TERMS, type MeasuredTerm } from './terms';
+import {
+  baselineFor,
+  type FloorInfo,
+  type LeverContext,
+  MODEL_HOP_FLOOR_US,
+  overrideFor,
+  ROUTING_FLOOR_US,
+} from './floors';
+import { type PlacementScenario, planPlacement } from './placement';
+import { roundTripMs } from './regions';
+import { type SampledRequest, waitUs } from './request';
+import { type Basis, LEVERS, type Lever, MEASURED_TERMS, type MeasuredTerm } from './terms';
 
-/** An absolute floor (ms) for a lever's own term; the override that names most dimensions wins. */
-export type FloorOverride = {
-  lever: Lever;
-  endpoint?: string;
-  clientRegion?: string;
-  serviceRegion?: string;
-  stage?: string;
-  floorMs: number;
+export type { Baseline, FloorInfo, FloorOverride, LeverContext } from './floors';
+
+/** The terms a lever acts on; its gain is unknown where none of them was measured in any request. */
+export const TERMS_OF: Record<Lever, readonly MeasuredTerm[]> = {
+  geography: ['network', 'connection', 'backbone'],
+  connection: ['connection'],
+  queue: ['queue'],
+  routing: ['routing'],
+  coldStart: ['coldStart'],
+  retry: ['retry'],
+  modelHop: ['modelHop', 'model'],
+  model: ['model'],
+  application: ['application'],
 };
 
-/** What a call takes where the hop is not in the way ("the same workload locally takes 100 ms"): evidence assumed. */
-export type Baseline = {
-  provider: string;
-  model: string;
-  modelRegion?: string;
-  stage?: string;
-  baselineMs: number;
-  note: string;
+export type Savings = {
+  /** The requests that tell a wait on this basis, and per request, in their order: */
+  rows: readonly SampledRequest[];
+  waitUs: Float64Array;
+  weights: Float64Array;
+  /** Null where the lever's terms were measured in no request. */
+  savedUs: Record<Lever, Float64Array | null>;
+  /** What two levers would both count, to be taken off when they act together. */
+  overlaps: { levers: readonly [Lever, Lever]; us: Float64Array }[];
+  floors: Record<Lever, FloorInfo>;
+  placements: PlacementScenario[];
+  placementWords: string | null;
 };
 
-/** What the floors of a project are at one instant. `version` names it in seeds and answers. */
-export type LeverContext = {
-  overrides: readonly FloorOverride[];
-  baselines?: readonly Baseline[];
-  deployableRegions: readonly string[] | null;
-  version: string;
-  /** Round trip (µs) between two regions, null when nobody knows it. */
-  roundTripUs?: (from: string, to: string) => number | null;
-};
+const INDEX = Object.fromEntries(MEASURED_TERMS.map((term, i) => [term, i])) as Record<MeasuredTerm, number>;
+const termUs = (row: SampledRequest, term: MeasuredTerm) => row.terms[INDEX[term]] ?? null;
 
-/** The floor behind a lever's gain, named beside it. `ms` is absent when it differs from request to request. */
-export type FloorInfo = {
-  kind: 'override' | 'default' | 'baseline' | 'relative' | 'target' | 'none';
-  ms?: number;
-  source: string;
-};
-
-const ROUTING_FLOOR_US = 5_000;
-const HOP_FLOOR_US = 2_000;
-const OWN_TERM: Record<Lever, MeasuredTerm> = {
-  geography: 'network',
-  connection: 'connection',
-  queue: 'queue',
-  routing: 'routing',
-  coldStart: 'coldStart',
-  retry: 'retry',
-  modelHop: 'modelHop',
-  model: 'model',
-  application: 'application',
-};
-
-const TERM_OF = Object.fromEntries(LEVERS.map((lever) => [lever, MEASURED_TERMS.indexOf(OWN_TERM[lever])])) as Record<
-  Lever,
-  number
->;
-
-const SELECTORS = ['endpoint', 'clientRegion', 'serviceRegion'] as const;
-
-/** The override that holds for a request: of those that match, the one that names most dimensions, the last of equals. */
-export function overrideFor(
-  dims: Pick<SampledRequest['dims'], (typeof SELECTORS)[number]>,
-  lever: Lever,
-  overrides: readonly FloorOverride[],
-): FloorOverride | null {
-  let best: FloorOverride | null = null;
-  let bestNamed = -1;
-  for (const override of overrides) {
-    if (override.lever !== lever || override.stage !== undefined) continue;
-    if (!SELECTORS.every((s) => override[s] === undefined || override[s] === dims[s])) continue;
-    const named = SELECTORS.filter((s) => override[s] !== undefined).length;
-    if (named >= bestNamed) {
-      best = override;
-      bestNamed = named;
-    }
-  }
-  return best;
+/** What every lever would save every request that has a wait on this basis. */
+export function savingsOf(question: { rows: readonly SampledRequest[]; basis: Basis; context: LeverContext }): Savings {
+  const rows = question.rows.filter((row) => waitUs(row, question.basis) !== null);
+  const wait = Float64Array.from(rows, (row) => waitUs(row, question.basis) ?? Number.NaN);
+  const placement = planPlacement(rows, question.context);
+  const resolved = resolveFloors(rows, question.context);
+  const queueFloorUs = lowestDecile(rows);
+  const saved = Object.fromEntries(
+    LEVERS.map((lever) => [lever, isMeasured(rows, lever) ? new Float64Array(rows.length) : null]),
+  ) as Record<Lever, Float64Array | null>;
+  const setupTwice = new Float64Array(rows.length);
+  rows.forEach((row, i) => {
+    const floors = resolved.of(row);
+    const limit = wait[i]!;
+    const put = (lever: Lever, us: number) => {
+      const into = saved[lever];
+      if (into !== null) into[i] = Math.min(limit, us);
+    };
+    const network = floors.geography;
+    put('geography', network === null ? placement.savedUs[i]! : beyond(termUs(row, 'network'), network));
+    put('connection', connectionSavedUs(row, floors.connection));
+    put('queue', beyond(termUs(row, 'queue'), floors.queue ?? queueFloorUs));
+    put('routing', beyond(termUs(row, 'routing'), floors.routing ?? ROUTING_FLOOR_US));
+    put('coldStart', beyond(termUs(row, 'coldStart'), floors.coldStart ?? 0));
+    put('retry', beyond(termUs(row, 'retry'), floors.retry ?? 0));
+    for (const lever of ['model', 'application'] as const)
+      if (floors[lever] !== null) put(lever, beyond(termUs(row, lever), floors[lever]));
+    const hop = hopSavedUs(row, question.context, floors.modelHop);
+    // A target of the model's own keeps its time: nothing is counted twice
+    put('modelHop', hop.fromHop + (floors.model === null ? hop.fromModel : 0));
+    if (network === null)
+      setupTwice[i] = twice(placement.setupUs[i]!, saved.connection?.[i], termUs(row, 'connection'));
+  });
+  const isSet = question.context.overrides.some((o) => o.lever === 'geography');
+  return {
+    ...{ rows, waitUs: wait, savedUs: saved, placements: placement.scenarios },
+    weights: Float64Array.from(rows, (row) => row.weight),
+    overlaps: [{ levers: ['geography', 'connection'], us: setupTwice }],
+    floors: floorInfos(resolved.seen, question.context, queueFloorUs),
+    placementWords: isSet && [...resolved.seen.values()].every((f) => f.geography !== null) ? null : placement.words,
+  };
 }
 
-/** Avoidable by default (µs) of a lever's own term. */
-function avoidableUs(
-  request: SampledRequest,
-  us: number,
-  at: { lever: Lever; context: LeverContext; queueP10Us: number },
-): number {
-  switch (at.lever) {
-    case 'geography':
-      return Math.min(us, placementUs(request, at.context));
-    case 'connection':
-      return request.connection === 'first' ? Math.max(0, us - (request.rttUs ?? us)) : us;
-    case 'queue':
-      return Math.max(0, us - at.queueP10Us);
-    case 'routing':
-      return Math.max(0, us - ROUTING_FLOOR_US);
-    case 'modelHop':
-      return Math.max(0, us - HOP_FLOOR_US * Math.max(1, request.calls.length));
-    case 'coldStart':
-    case 'retry':
-      return us;
-    default:
-      return 0;
-  }
+function isMeasured(rows: readonly SampledRequest[], lever: Lever): boolean {
+  const indexes = TERMS_OF[lever].map((term) => INDEX[term]);
+  return rows.some((row) => indexes.some((at) => (row.terms[at] ?? null) !== null));
 }
 
-/** Round trips × (this placement's round trip − the best deployable region's), µs: relative, so a last mile cancels out. */
-function placementUs(request: SampledRequest, context: LeverContext): number {
-  const { clientRegion, serviceRegion } = request.dims;
-  const { roundTripUs, deployableRegions } = context;
-  if (!roundTripUs || clientRegion === null || serviceRegion === null) return 0;
-  const now = roundTripUs(clientRegion, serviceRegion);
-  if (now === null) return 0;
-  let best = now;
-  for (const region of deployableRegions ?? []) {
-    const there = roundTripUs(clientRegion, region);
-    if (there !== null && there < best) best = there;
-  }
-  return (request.roundTrips ?? 1) * (now - best);
+function beyond(us: number | null, floorUs: number): number {
+  return us === null ? 0 : Math.max(0, us - floorUs);
 }
 
-type Called = Pick<Call, 'provider' | 'model' | 'modelRegion'> & { stage: string | null };
-
-/** The most specific baseline (µs) of a call, the last of equals; null when none fits. */
-function baselineUs(call: Called, baselines: readonly Baseline[]): number | null {
-  let best: Baseline | null = null;
-  let bestNamed = -1;
-  for (const baseline of baselines) {
-    if (baseline.provider !== call.provider || baseline.model !== call.model) continue;
-    const optional = (['modelRegion', 'stage'] as const).filter((field) => baseline[field] !== undefined);
-    if (optional.some((field) => baseline[field] !== call[field]) || optional.length < bestNamed) continue;
-    best = baseline;
-    bestNamed = optional.length;
-  }
-  return best === null ? null : Math.round(best.baselineMs * 1000);
+/** What two savings on the same term count twice. */
+function twice(one: number, other: number | undefined, term: number | null): number {
+  return term === null || other === undefined ? 0 : Math.max(0, one + other - term);
 }
 
-/**
- * Saved (µs) when every call that has a baseline takes only that long; null when none has one. It may reach into the
- * model's own time, but not where that has a target of its own: nothing is counted twice.
- */
-function baselineSavedUs(request: SampledRequest, context: LeverContext): number | null {
-  const baselines = context.baselines ?? [];
-  if (baselines.length === 0) return null;
-  const hop = request.terms[TERM_OF.modelHop] ?? null;
-  const hasTarget = overrideFor(request.dims, 'model', context.overrides) !== null;
-  const model = hasTarget ? null : (request.terms[TERM_OF.model] ?? null);
-  if (hop === null && model === null) return null;
-  const reach = (hop === null ? 0 : hop) + (model === null ? 0 : model);
-  if (request.calls.length === 0) {
-    const floor = baselineUs({ ...request.dims, stage: null }, baselines);
-    return floor === null ? null : Math.max(0, reach - floor);
-  }
-  const { provider, model: modelName, modelRegion } = request.dims;
-  let saved: number | null = null;
-  let others = 0;
-  for (const call of request.calls) {
-    const told = { provider: call.provider ?? provider, model: call.model ?? modelName };
-    const floor = baselineUs({ ...call, ...told, modelRegion: call.modelRegion ?? modelRegion }, baselines);
-    if (floor !== null) saved = (saved === null ? 0 : saved) + Math.max(0, call.durationUs - floor);
-    else if (call.hopUs !== null) others += Math.max(0, call.hopUs - HOP_FLOOR_US);
-  }
-  return saved === null ? null : Math.min(reach, saved + others);
+/** Set-up could be saved whole, but for one round trip of a user's very first connection. */
+function connectionSavedUs(row: SampledRequest, floorUs: number | null): number {
+  const us = termUs(row, 'connection');
+  if (floorUs !== null) return beyond(us, floorUs);
+  if (us === null || row.connection !== 'first') return beyond(us, 0);
+  const table = roundTripMs(row.dims.clientRegion, row.dims.serviceRegion);
+  const rttUs = row.rttUs ?? (table === null ? null : Math.round(table.ms * 1000));
+  return rttUs === null ? 0 : beyond(us, rttUs);
 }
 
-/**
- * The time (µs) that a lever at its floor would have saved this request; null when its term was not measured.
- * `queueP10Us` is the queue's own tenth percentile, its floor by default.
- */
-export function savedUs(
-  request: SampledRequest,
-  lever: Lever,
-  { context, queueP10Us }: { context: LeverContext; queueP10Us: number },
-): number | null {
-  const us = request.terms[TERM_OF[lever]] ?? null;
-  const override = overrideFor(request.dims, lever, context.overrides);
-  if (lever === 'modelHop' && override === null) {
-    const saved = baselineSavedUs(request, context);
-    if (saved !== null) return saved;
-  }
-  if (us === null) return null;
-  if (override !== null) return Math.max(0, us - Math.round(override.floorMs * 1000));
-  return avoidableUs(request, us, { lever, context, queueP10Us });
+/** How much of a call's end is its own: time after every other call that began before it ended. */
+function slackUs(row: SampledRequest, at: number): number {
+  const call = row.calls[at]!;
+  if (call.startOffsetUs === null) return call.durationUs;
+  const end = call.startOffsetUs + call.durationUs;
+  let latest = call.startOffsetUs;
+  row.calls.forEach((other, i) => {
+    if (i === at || other.startOffsetUs === null || other.startOffsetUs >= end) return;
+    latest = Math.max(latest, other.startOffsetUs + other.durationUs);
+  });
+  return Math.max(0, end - latest);
 }
 
-const DEFAULT_SOURCES: Record<Lever, FloorInfo> = {
-  geography: { kind: 'relative', source: 'round trip to the best region you can deploy to' },
-  connection: { kind: 'default', ms: 0, source: 'a connection kept warm; one round trip for a first visit' },
-  queue: { kind: 'relative', source: 'the tenth percentile of this queue' },
-  routing: { kind: 'default', ms: ROUTING_FLOOR_US / 1000, source: 'what one internal hop takes' },
-  coldStart: { kind: 'default', ms: 0, source: 'a warm replica' },
-  retry: { kind: 'default', ms: 0, source: 'the first attempt succeeds' },
-  modelHop: { kind: 'default', ms: HOP_FLOOR_US / 1000, source: 'a call to a model next door, each' },
-  model: { kind: 'none', source: 'no target set' },
-  application: { kind: 'none', source: 'no target set' },
-};
-
-/** The floors to name beside the gains of these requests. */
-export function floorsOf(
-  rows: readonly SampledRequest[],
+/** Saved on the model API hop, call by call where calls are known; a baseline may reach into the model's time. */
+function hopSavedUs(
+  row: SampledRequest,
   context: LeverContext,
-  queueP10Us: number,
-): Record<Lever, FloorInfo> {
-  return Object.fromEntries(
-    LEVERS.map((lever): [Lever, FloorInfo] => {
-      const matched = new Set(rows.map((row) => overrideFor(row.dims, lever, context.overrides)));
-      const [override = null] = matched;
-      if (override !== null) {
-        const floor: FloorInfo = { kind: 'override', source: `your floor, version ${context.version}` };
-        return [lever, matched.size === 1 ? { ...floor, ms: override.floorMs } : floor];
-      }
-      if (lever === 'modelHop' && rows.some((row) => baselineSavedUs(row, context) !== null)) {
-        return [lever, { kind: 'baseline', source: `your baselines, version ${context.version}` }];
-      }
-      if (lever === 'queue') return [lever, { ...DEFAULT_SOURCES.queue, ms: queueP10Us / 1000 }];
-      return [lever, DEFAULT_SOURCES[lever]];
-    }),
-  ) as Record<Lever, FloorInfo>;
+  floorUs: number | null,
+): { fromHop: number; fromModel: number } {
+  const hopTerm = termUs(row, 'modelHop');
+  const modelTerm = termUs(row, 'model');
+  const isStaged = context.overrides.some((o) => o.lever === 'modelHop' && o.stage !== undefined);
+  const calls = row.calls.map((call, at) => ({ call, at })).filter(({ call }) => call.hopUs !== null);
+  if (floorUs !== null && !isStaged) {
+    const own = calls.reduce((sum, { call, at }) => sum + Math.min(call.hopUs ?? 0, slackUs(row, at)), 0);
+    const saved = beyond(hopTerm, floorUs);
+    return { fromHop: calls.length > 0 ? Math.min(saved, own) : saved, fromModel: 0 };
+  }
+  let fromHop = 0;
+  let fromModel = 0;
+  if (row.calls.length === 0) {
+    const baseline = baselineFor(context, { ...row.dims, stage: null });
+    if (baseline === null || (hopTerm === null && modelTerm === null))
+      return { fromHop: beyond(hopTerm, floorUs ?? MODEL_HOP_FLOOR_US), fromModel };
+    const over = Math.max(0, sum(hopTerm, modelTerm) - baseline.baselineMs * 1000);
+    fromHop = Math.min(over, hopTerm ?? 0);
+    return { fromHop, fromModel: Math.min(over - fromHop, modelTerm ?? 0) };
+  }
+  row.calls.forEach((call, at) => {
+    const told = { provider: call.provider ?? row.dims.provider, model: call.model ?? row.dims.model };
+    const baseline = baselineFor(context, { ...told, modelRegion: call.modelRegion, stage: call.stage });
+    const stageFloor = overrideFor(context, 'modelHop', { ...row.dims, stage: call.stage });
+    const slack = slackUs(row, at);
+    if (baseline !== null && stageFloor === null) {
+      const over = Math.min(slack, Math.max(0, call.durationUs - baseline.baselineMs * 1000));
+      const hop = Math.min(over, call.hopUs ?? 0);
+      fromHop += hop;
+      fromModel += Math.min(over - hop, call.modelUs ?? over);
+      return;
+    }
+    fromHop += Math.min(
+      slack,
+      beyond(call.hopUs, stageFloor === null ? MODEL_HOP_FLOOR_US : stageFloor.floorMs * 1000),
+    );
+  });
+  if (calls.length === 0 && fromModel === 0)
+    fromHop = beyond(hopTerm, MODEL_HOP_FLOOR_US * Math.max(1, row.calls.length));
+  return { fromHop: Math.min(fromHop, hopTerm ?? 0), fromModel: Math.min(fromModel, modelTerm ?? 0) };
 }
 
-/** The queue's tenth percentile (µs) over requests that queued at all or not; 0 when none was measured. */
-export function queueFloorUs(rows: readonly SampledRequest[]): number {
-  const waits = rows.map((row) => row.terms[TERM_OF.queue] ?? null).filter((us): us is number => us !== null);
-  waits.sort((a, b) => a - b);
-  return waits.length === 0 ? 0 : waits[Math.ceil(0.1 * waits.length) - 1]!;
+const sum = (a: number | null, b: number | null) => (a ?? 0) + (b ?? 0);
+
+/** The queue's own p10 (µs) among these requests: what it takes when nothing waits. */
+function lowestDecile(rows: readonly SampledRequest[]): number {
+  const waits = rows
+    .flatMap((row) => {
+      const us = termUs(row, 'queue');
+      return us === null ? [] : [{ us, weight: row.weight }];
+    })
+    .sort((a, b) => a.us - b.us);
+  const target = 0.1 * waits.reduce((total, one) => total + one.weight, 0) - 1e-9;
+  let seen = 0;
+  for (const one of waits) {
+    seen += one.weight;
+    if (seen >= target) return one.us;
+  }
+  return 0;
+}
+
+type Resolved = Record<Lever, number | null>;
+
+/** The absolute floor (µs) of each lever at each place, null where none is set. */
+function resolveFloors(rows: readonly SampledRequest[], context: LeverContext) {
+  const seen = new Map<string, Resolved>();
+  const of = (row: SampledRequest): Resolved => {
+    const { endpoint, clientRegion, serviceRegion } = row.dims;
+    const key = `${endpoint}\n${clientRegion}\n${serviceRegion}`;
+    let floors = seen.get(key);
+    if (floors === undefined) {
+      floors = Object.fromEntries(
+        LEVERS.map((lever) => {
+          const override = overrideFor(context, lever, { endpoint, clientRegion, serviceRegion });
+          return [lever, override === null ? null : Math.round(override.floorMs * 1000)];
+        }),
+      ) as Resolved;
+      seen.set(key, floors);
+    }
+    return floors;
+  };
+  for (const row of rows) of(row);
+  return { of, seen };
+}
+
+const DEFAULT_FLOORS: Record<Lever, FloorInfo> = {
+  geography: { kind: 'relative', source: 'best region the service could run in, by round trips' },
+  connection: { kind: 'default', ms: 0, source: 'a connection kept warm' },
+  queue: { kind: 'relative', source: "the queue's own p10" },
+  routing: { kind: 'default', ms: ROUTING_FLOOR_US / 1000, source: 'default a request' },
+  coldStart: { kind: 'default', ms: 0, source: 'kept warm' },
+  retry: { kind: 'default', ms: 0, source: 'no retries' },
+  modelHop: { kind: 'default', ms: MODEL_HOP_FLOOR_US / 1000, source: 'default a call' },
+  model: { kind: 'none', source: 'no target is set' },
+  application: { kind: 'none', source: 'no target is set' },
+};
+
+function floorInfos(
+  seen: Map<string, Resolved>,
+  context: LeverContext,
+  queueFloorUs: number,
+): Record<Lever, FloorInfo> {
+  const info = (lever: Lever): FloorInfo => {
+    const values = new Set([...seen.values()].map((floors) => floors[lever]));
+    const set = [...values].filter((us) => us !== null);
+    if (set.length > 0) {
+      const isTarget = lever === 'model' || lever === 'application';
+      const source = values.size === 1 ? `set in the project, version ${context.version}` : 'set for some places';
+      return { kind: isTarget ? 'target' : 'override', source, ...(values.size === 1 ? { ms: set[0]! / 1000 } : {}) };
+    }
+    if (lever === 'queue') return { ...DEFAULT_FLOORS.queue, ms: queueFloorUs / 1000 };
+    if (lever === 'modelHop' && (context.baselines ?? []).length > 0)
+      return { kind: 'baseline', source: 'the baseline of each call that has one, else 2 ms a call' };
+    if (lever === 'geography' && context.deployableRegions !== null)
+      return { kind: 'relative', source: `best of the ${context.deployableRegions.length} deployable regions` };
+    return DEFAULT_FLOORS[lever];
+  };
+  return Object.fromEntries(LEVERS.map((lever) => [lever, info(lever)])) as Record<Lever, FloorInfo>;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { analyse } from '@/lib/core/gains';
-import { type Baseline, type FloorOverride, type LeverContext, savedUs } from '@/lib/core/levers';
+import { type Baseline, type FloorOverride, type LeverContext, savingsOf } from '@/lib/core/levers';
 import { quantileOfSorted } from '@/lib/core/quantile';
 import type { Call, SampledRequest } from '@/lib/core/request';
 import { type Lever, MEASURED_TERMS, type MeasuredTerm } from '@/lib/core/terms';
@@ -124,7 +124,7 @@ describe('baselines', () => {
     ...{ attempts: null, inputTokens: null, outputTokens: null },
   });
   const hop = (request: SampledRequest, baselines: Baseline[], overrides: FloorOverride[] = []) =>
-    savedUs(request, 'modelHop', { context: { ...noFloors, baselines, overrides }, queueP10Us: 0 });
+    savingsOf({ rows: [request], basis: 'e2e', context: { ...noFloors, baselines, overrides } }).savedUs.modelHop![0];
   const request = {
     ...row(1, 500, { modelHop: 140, model: 200 }),
     calls: [called('transcribe', 150, 50), called('llm', 190, 90)],
