@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GET, PUT } from '@/app/api/v1/baselines/route';
+import { hashKey } from '@/lib/auth/keys';
 import { replaceBaselines } from '@/lib/commands/replaceBaselines';
 import { replaceFloors } from '@/lib/commands/replaceFloors';
 import type { Viewer } from '@/lib/core/viewer';
@@ -48,5 +50,32 @@ describe('floors and baselines', () => {
     ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('overrides.0.lever') });
     const reader = { ...viewer, role: 'reader' as const };
     await expect(replaceBaselines({ viewer: reader, input: { baselines: [] } })).rejects.toMatchObject({ status: 403 });
+  });
+
+  it('over HTTP: a manage key replaces, a read key only reads', async () => {
+    for (const scope of ['read', 'manage']) {
+      await database.query(
+        `INSERT INTO api_key (id, project_id, name, scope, hash, prefix, origins)
+         VALUES (gen_random_uuid(), $1, $2, $2, $3, 'iso', '{}')`,
+        [viewer.projectId, scope, hashKey(`key to ${scope}`.replaceAll(' ', '_'))],
+      );
+    }
+    const ask = (scope: string, body?: string) => {
+      const headers = { authorization: `Bearer key_to_${scope}` };
+      const url = 'http://localhost/api/v1/baselines';
+      return body === undefined
+        ? GET(new Request(url, { headers }))
+        : PUT(new Request(url, { method: 'PUT', headers, body }));
+    };
+    const baselines = [{ provider: 'groq', model: 'llama', stage: 'llm', baselineMs: 40, note: '' }];
+    const put = await ask('manage', JSON.stringify({ baselines }));
+    expect([put.status, await put.json()]).toEqual([200, { baselines, version: 5 }]);
+    const got = await ask('read');
+    expect([got.status, await got.json()]).toEqual([200, { baselines, version: 5 }]);
+    expect((await ask('read', JSON.stringify({ baselines }))).status).toBe(403);
+    const broken = await ask('manage', '{');
+    expect(broken.status).toBe(400);
+    expect(await broken.json()).toMatchObject({ error: { code: 'not_json' } });
+    expect((await ask('unknown')).status).toBe(401);
   });
 });
