@@ -25,7 +25,7 @@ export function EmptyProject({ slug }: { slug: string }) {
         Send one with an ingest key (<Link href={`/${slug}/settings/keys`}>make one under Keys</Link>). This page shows
         it as soon as it is there.
       </p>
-      <pre className="mt-3 overflow-x-auto rounded border border-line p-3 select-all">
+      <pre className="mt-3 rounded break-all whitespace-pre-wrap border border-line p-3 select-all">
         {[
           `export ISOCHRONE_KEY='your ingest key'`,
           `EVENT='${event}'`,

@@ -47,9 +47,20 @@ function SloRow({ slo }: { slo: SloLine }) {
         {formatRatio(slo.goodRatio, 3)}
       </td>
       <td className="number">{formatRatio(slo.successRatio, 3)}</td>
-      <Percentile value={slo.p99} />
+      {isUnanswered(slo) ? (
+        <td className="number" title="more than 1 % of the requests failed, and a failure counts as slowest">
+          not answered
+        </td>
+      ) : (
+        <Percentile value={slo.p99} />
+      )}
       <td className="number">{formatRatio(slo.budgetRemaining, 1)}</td>
       <td className="number">{formatCount(slo.total)}</td>
     </tr>
   );
+}
+
+/** Whether the request at p99 is a failure: then no duration can be shown for it. */
+function isUnanswered(slo: SloLine): boolean {
+  return slo.p99.ms === null && slo.successRatio !== null && slo.successRatio < 0.99;
 }

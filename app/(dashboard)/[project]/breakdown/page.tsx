@@ -18,8 +18,8 @@ export default async function BreakdownPage({ params, searchParams }: Props) {
   const { viewer, project } = await pageViewer((await params).project);
   try {
     const page = parsePageScope(await searchParams, Date.now());
-    const breakdown = await loadBreakdown({ viewer, input: page.scope });
-    const options = await loadScopeOptions({ viewer, input: page.scope });
+    const question = { viewer, input: page.scope };
+    const [breakdown, options] = await Promise.all([loadBreakdown(question), loadScopeOptions(question)]);
     return (
       <main className="flex flex-col gap-4">
         <h1 className="sr-only">Breakdown</h1>
