@@ -13,6 +13,25 @@ export async function loadEndpointClasses(projectId: string): Promise<Map<string
   return new Map(known.map((row) => [row.endpoint, row.class]));
 }
 
+/** Stores guesses; a class that somebody set is never touched. */
+export async function saveGuessedClasses(
+  projectId: string,
+  guesses: ReadonlyMap<string, EndpointClass>,
+): Promise<void> {
+  await pool().query(
+    `INSERT INTO endpoint_class (project_id, endpoint, class, source, updated_at)
+     SELECT $1, e, c, 'guessed', now() FROM unnest($2::text[], $3::text[]) AS guess(e, c)
+     ON CONFLICT (project_id, endpoint) DO UPDATE SET class = excluded.class, updated_at = excluded.updated_at
+     WHERE endpoint_class.source = 'guessed' AND endpoint_class.class <> excluded.class`,
+    [projectId, [...guesses.keys()], [...guesses.values()]],
+  );
+}
+
+export async function allProjectIds(): Promise<string[]> {
+  const { rows } = await pool().query<{ id: string }>('SELECT id FROM project ORDER BY id');
+  return rows.map((row) => row.id);
+}
+
 /** Start of the newest 5 minutes with a request, or the newest request not folded yet (ms); null: never any. */
 export async function newestRequestMs(projectId: string): Promise<number | null> {
   const { rows } = await pool().query<{ at: string | null }>(

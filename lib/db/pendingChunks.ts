@@ -1,7 +1,7 @@
 // What the fold takes: chunks with a row in `pending`, under the project's lock in `fold_state`.
 
 import type { PoolClient } from 'pg';
-import type { TimedRequest } from '../core/request';
+import type { Dimensions, TimedRequest } from '../core/request';
 import { CHUNK_COLUMNS, type ChunkRow, decodeChunk, seriesIdsOf } from './chunk';
 import { pool } from './pool';
 import { loadSeries } from './series';
@@ -11,16 +11,19 @@ export type ChunkId = { day: string; chunk_id: string };
 /** Runs `work` in a transaction that is rolled back when it throws. */
 export async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool().connect();
+  let broken: Error | undefined;
   try {
     await client.query('BEGIN');
     const result = await work(client);
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => {});
+    await client.query('ROLLBACK').catch((lost: Error) => {
+      broken = lost;
+    });
     throw error;
   } finally {
-    client.release();
+    client.release(broken);
   }
 }
 
@@ -60,31 +63,60 @@ export async function pendingIds(client: PoolClient, projectId: string, limit: n
   return rows;
 }
 
-/** Requests of chunks (all of the project's when `ids` is null), decoded chunk by chunk. */
-export async function readChunks(
-  client: PoolClient,
-  projectId: string,
-  ids: ChunkId[] | null,
-): Promise<TimedRequest[]> {
-  const { rows } = await client.query<ChunkRow>(
-    `SELECT ${CHUNK_COLUMNS} FROM hot_chunk WHERE project_id = $1 AND shard_key = 0
+export type StoredChunk = { id: ChunkId; row: ChunkRow };
+
+/** Raw chunks as stored, all of the project's when `ids` is null, from one snapshot. */
+export async function readChunks(client: PoolClient, projectId: string, ids: ChunkId[] | null): Promise<StoredChunk[]> {
+  const { rows } = await client.query<ChunkRow & ChunkId>(
+    `SELECT day::text AS day, chunk_id, ${CHUNK_COLUMNS} FROM hot_chunk WHERE project_id = $1 AND shard_key = 0
        AND ($2::date[] IS NULL OR (day = ANY($2) AND chunk_id = ANY($3::uuid[])))`,
     [projectId, ids?.map((id) => id.day) ?? null, ids?.map((id) => id.chunk_id) ?? null],
   );
-  return decodeRows(projectId, rows);
+  return rows.map((row) => ({ id: { day: row.day, chunk_id: row.chunk_id }, row }));
+}
+
+/** The dimensions that chunks refer to, by series id. */
+export async function seriesOf(projectId: string, rows: readonly ChunkRow[]): Promise<Map<string, Dimensions>> {
+  return loadSeries(projectId, new Set(rows.flatMap(seriesIdsOf)));
 }
 
 export async function decodeRows(projectId: string, rows: readonly ChunkRow[]): Promise<TimedRequest[]> {
-  const series = await loadSeries(projectId, new Set(rows.flatMap(seriesIdsOf)));
+  const series = await seriesOf(projectId, rows);
   return rows.flatMap((row) => decodeChunk(row, series));
 }
 
-export async function deletePending(client: PoolClient, projectId: string, ids: ChunkId[] | null): Promise<void> {
+export async function deletePending(client: PoolClient, projectId: string, ids: ChunkId[]): Promise<void> {
   await client.query(
-    `DELETE FROM pending WHERE project_id = $1 AND shard_key = 0
-       AND ($2::date[] IS NULL OR (day = ANY($2) AND chunk_id = ANY($3::uuid[])))`,
-    [projectId, ids?.map((id) => id.day) ?? null, ids?.map((id) => id.chunk_id) ?? null],
+    `DELETE FROM pending WHERE project_id = $1 AND shard_key = 0 AND day = ANY($2::date[]) AND chunk_id = ANY($3::uuid[])`,
+    [projectId, ids.map((id) => id.day), ids.map((id) => id.chunk_id)],
   );
+}
+
+/** Makes `failed` the whole quarantine of a project. */
+export async function replaceQuarantine(
+  client: PoolClient,
+  projectId: string,
+  failed: readonly { id: ChunkId; reason: string }[],
+): Promise<void> {
+  await client.query('DELETE FROM quarantine WHERE project_id = $1 AND shard_key = 0', [projectId]);
+  await client.query(
+    `INSERT INTO quarantine (project_id, shard_key, day, chunk_id, reason, at)
+     SELECT $1, 0, d, c, r, now() FROM unnest($2::date[], $3::uuid[], $4::text[]) AS failed(d, c, r)`,
+    [
+      projectId,
+      failed.map((f) => f.id.day),
+      failed.map((f) => f.id.chunk_id),
+      failed.map((f) => f.reason.slice(0, 500)),
+    ],
+  );
+}
+
+export async function quarantinedIds(client: PoolClient, projectId: string): Promise<Set<string>> {
+  const { rows } = await client.query<{ chunk_id: string }>(
+    'SELECT chunk_id FROM quarantine WHERE project_id = $1 AND shard_key = 0',
+    [projectId],
+  );
+  return new Set(rows.map((row) => row.chunk_id));
 }
 
 const MOST_ATTEMPTS = 3;

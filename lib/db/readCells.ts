@@ -106,7 +106,7 @@ export async function readCells(question: CellQuestion): Promise<CellAnswer> {
   const periods = new Map<number, Map<string, CellSet>>();
   const asOf = rows[0]?.as_of ?? nowWithoutRows;
   const collect = collector(question, periods);
-  collectParts(rows, collect);
+  collectParts(rows, prefix, collect);
   await collectLive({ question, rows, calendar, cover, collect });
   return { periods, effectiveFromUs: fromS * 1e6, effectiveToUs: toS * 1e6, asOf, calendar, cover };
 }
@@ -130,11 +130,12 @@ function collector(question: CellQuestion, periods: CellAnswer['periods']): Coll
   };
 }
 
-function collectParts(rows: readonly ReadRow[], collect: Collect): void {
+function collectParts(rows: readonly ReadRow[], prefix: string | null, collect: Collect): void {
+  const keep = prefix === null ? undefined : (key: string) => key.startsWith(prefix);
   for (const { family, period, body } of rows) {
     if (family === null || body === null) continue;
     const cells = new Map<string, Cell>();
-    mergeBlock(cells, { family: FAMILIES[family]!, body });
+    mergeBlock(cells, { family: FAMILIES[family]!, body }, keep);
     collect({ periodS: Number(period), family: FAMILIES[family]! }, cells);
   }
 }

@@ -115,10 +115,14 @@ export async function compactParts(client: PoolClient, projectId: string, period
   }
 }
 
-/** Merges all parts of everything into one each: the canonical form, in which a rebuild is equal byte for byte. */
+/**
+ * Merges all parts of everything into one each: the canonical form, in which a rebuild is equal byte for byte. A part
+ * that stands alone has that form already.
+ */
 export async function compactEverything(client: PoolClient, projectId: string): Promise<void> {
   const { rows } = await client.query<Stack>(
-    `SELECT DISTINCT grouping, tier, family, period, NULL AS level FROM rollup WHERE project_id = $1 AND shard_key = 0`,
+    `SELECT grouping, tier, family, period, NULL AS level FROM rollup WHERE project_id = $1 AND shard_key = 0
+      GROUP BY grouping, tier, family, period HAVING count(DISTINCT part_id) > 1`,
     [projectId],
   );
   for (const stack of rows) await mergeStack(client, projectId, stack);

@@ -1,27 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '../platform/log';
 import { foldPending } from '../rollup/foldPending';
+import { guessClasses } from '../rollup/guessClasses';
 import { keepPartitions } from '../rollup/keepPartitions';
 
 const IDLE_MS = 300;
+const BUSY_MS = 20;
 const LONGEST_BACK_OFF_MS = 10_000;
-const PARTITIONS_EVERY_MS = 3_600_000;
+
+type Job = { name: string; everyMs: number; run: (nowMs: number) => Promise<void> };
+
+const JOBS: readonly Job[] = [
+  { name: 'partitions', everyMs: 3_600_000, run: keepPartitions },
+  { name: 'endpoint classes', everyMs: 86_400_000, run: guessClasses },
+];
+const JOB_RETRY_MS = 60_000;
+
+/** Runs what is due and notes when each is due again; a job that fails is logged and never stops the fold. */
+async function runDue(due: Map<string, number>, nowMs: number): Promise<void> {
+  for (const job of JOBS) {
+    if ((due.get(job.name) ?? 0) > nowMs) continue;
+    try {
+      await job.run(nowMs);
+      due.set(job.name, nowMs + job.everyMs);
+    } catch (error) {
+      due.set(job.name, nowMs + JOB_RETRY_MS);
+      log().error({ err: error, job: job.name }, 'job failed, trying again in a minute');
+    }
+  }
+}
 
 /** Runs the background work until `signal` aborts; a database that is away is waited for. */
 export async function runWorker({ signal }: { signal: AbortSignal }): Promise<void> {
-  let partitionsAt = 0;
+  const due = new Map<string, number>();
   let failures = 0;
   while (!signal.aborted) {
     let pauseMs = IDLE_MS;
     try {
-      const nowMs = Date.now();
-      if (nowMs - partitionsAt > PARTITIONS_EVERY_MS) {
-        await keepPartitions(nowMs);
-        partitionsAt = nowMs;
-      }
       const { chunks } = await foldPending();
-      if (chunks > 0) pauseMs = 20;
+      if (chunks > 0) pauseMs = BUSY_MS;
       failures = 0;
+      await runDue(due, Date.now());
     } catch (error) {
       failures += 1;
       pauseMs = Math.min(LONGEST_BACK_OFF_MS, IDLE_MS * 2 ** Math.min(failures, 6));

@@ -1,5 +1,6 @@
 import { Calendar } from '../core/calendar';
-import { fold } from '../core/fold';
+import { type FoldedPart, fold } from '../core/fold';
+import { decodeChunk } from '../db/chunk';
 import {
   type ChunkId,
   countFailure,
@@ -10,6 +11,7 @@ import {
   projectsWithPending,
   projectZone,
   readChunks,
+  seriesOf,
 } from '../db/pendingChunks';
 import { compactParts, insertParts } from '../db/rollupStore';
 
@@ -18,6 +20,28 @@ const CHUNKS_A_BATCH = 64;
 
 export type Folded = { chunks: number; requests: number };
 
+/** The data cannot be folded: trying again cannot help, unlike with a database that is away. */
+class UnfoldableError extends Error {
+  constructor(cause: unknown) {
+    super(`chunk cannot be folded: ${String(cause)}`, { cause });
+    this.name = 'UnfoldableError';
+  }
+}
+
+function orUnfoldable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new UnfoldableError(error);
+  }
+}
+
+/** SQLSTATE classes 22 and 54 are the data's fault; whatever else the database says may pass later. */
+function classify(error: unknown): unknown {
+  const { code = '' } = error as { code?: string };
+  return /^(22|54)/.test(code) ? new UnfoldableError(error) : error;
+}
+
 type Batch = { projectId: string; limit: number; taken: ChunkId[] };
 
 async function foldBatch(batch: Batch): Promise<Folded> {
@@ -25,10 +49,14 @@ async function foldBatch(batch: Batch): Promise<Folded> {
     if (!(await lockFold(client, batch.projectId, { wait: false }))) return { chunks: 0, requests: 0 };
     batch.taken = await pendingIds(client, batch.projectId, batch.limit);
     if (batch.taken.length === 0) return { chunks: 0, requests: 0 };
-    const requests = await readChunks(client, batch.projectId, batch.taken);
+    const rows = (await readChunks(client, batch.projectId, batch.taken)).map((chunk) => chunk.row);
+    const series = await seriesOf(batch.projectId, rows);
     const calendar = new Calendar(await projectZone(client, batch.projectId));
-    const parts = fold(requests, { calendar });
-    await insertParts(client, batch.projectId, { parts, level: 0 });
+    const requests = orUnfoldable(() => rows.flatMap((row) => decodeChunk(row, series)));
+    const parts: FoldedPart[] = orUnfoldable(() => fold(requests, { calendar }));
+    await insertParts(client, batch.projectId, { parts, level: 0 }).catch((error: unknown) => {
+      throw classify(error);
+    });
     await deletePending(client, batch.projectId, batch.taken);
     await compactParts(client, batch.projectId, new Set(parts.map((part) => part.periodS)));
     return { chunks: batch.taken.length, requests: requests.length };
@@ -46,27 +74,45 @@ async function foldOneByOne(projectId: string, count: number): Promise<Folded> {
       folded.requests += one.requests;
     } catch (error) {
       const [id] = batch.taken;
-      if (id === undefined) throw error;
-      await countFailure(projectId, id, String(error));
+      if (id === undefined || !(error instanceof UnfoldableError)) throw error;
+      await countFailure(projectId, id, error.message);
     }
   }
   return folded;
 }
 
+async function foldProject(projectId: string, limit: number): Promise<Folded> {
+  const batch: Batch = { projectId, limit, taken: [] };
+  return foldBatch(batch).catch((error: unknown) => {
+    if (!(error instanceof UnfoldableError)) throw error;
+    return foldOneByOne(projectId, batch.taken.length);
+  });
+}
+
+/** After so many projects in a row the fault is not theirs: the database is away. */
+const FAILURES_IN_A_ROW = 3;
+
 /**
  * Folds what is pending: each chunk exactly once, in the transaction that removes it from `pending`. Workers side by side
- * take different projects. A chunk that fails three times goes to `quarantine`. Throws when the database does not answer.
+ * take different projects. A chunk that fails three times goes to `quarantine`; a project that fails holds no other up.
+ * Throws the first failure that is not a chunk's, after the other projects had their turn.
  */
 export async function foldPending({ limit = CHUNKS_A_BATCH }: { limit?: number } = {}): Promise<Folded> {
   const total = { chunks: 0, requests: 0 };
+  const failures: unknown[] = [];
+  let inARow = 0;
   for (const projectId of await projectsWithPending()) {
-    const batch: Batch = { projectId, limit, taken: [] };
-    const folded = await foldBatch(batch).catch((error: unknown) => {
-      if (batch.taken.length === 0) throw error;
-      return foldOneByOne(projectId, batch.taken.length);
-    });
-    total.chunks += folded.chunks;
-    total.requests += folded.requests;
+    try {
+      const folded = await foldProject(projectId, limit);
+      total.chunks += folded.chunks;
+      total.requests += folded.requests;
+      inARow = 0;
+    } catch (error) {
+      failures.push(error);
+      inARow += 1;
+      if (inARow >= FAILURES_IN_A_ROW) break;
+    }
   }
+  if (failures.length > 0) throw failures[0];
   return total;
 }

@@ -7,9 +7,10 @@ import { ensurePartitions, utcDay } from '@/lib/db/partitions';
 import { pool } from '@/lib/db/pool';
 import { readCells } from '@/lib/db/readCells';
 import { foldPending } from '@/lib/rollup/foldPending';
+import { guessClassesOf } from '@/lib/rollup/guessClasses';
 import { compactAll, rebuildProject } from '@/lib/rollup/rebuildProject';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { anyRequest } from '../support/requests';
+import { anyRequest, aRequest } from '../support/requests';
 
 let database: TestDatabase;
 const range = { fromUs: Date.parse('2026-11-19T00:00:00Z') * 1000, toUs: Date.parse('2026-11-24T00:00:00Z') * 1000 };
@@ -118,4 +119,67 @@ test('a chunk that cannot be folded is quarantined and holds nobody up', async (
   expect(quarantined.map((r) => r.chunk_id).sort()).toEqual(bad.map((r) => r.chunk_id).sort());
   expect(await database.query('SELECT 1 FROM pending WHERE project_id = $1', [projectId])).toHaveLength(0);
   expect((await stored(projectId)).length).toBeGreaterThan(0);
+  await compactAll(projectId);
+  const before = await stored(projectId);
+  await rebuildProject(projectId);
+  expect(await stored(projectId)).toEqual(before);
+  expect(await database.query('SELECT 1 FROM quarantine WHERE project_id = $1', [projectId])).toHaveLength(bad.length);
+});
+
+/** Ends once some statement of this database waits for a lock. */
+async function untilSomethingWaits(): Promise<void> {
+  const waiting = () =>
+    database.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+  await expect.poll(waiting, { timeout: 20_000, interval: 50 }).toHaveLength(1);
+}
+
+test('a chunk that arrives in the middle of a rebuild is counted once', async () => {
+  const projectId = await newProject('during');
+  await store(projectId, requests(6, 10));
+  const holder = await pool().connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT 1 FROM pending WHERE project_id = $1 FOR UPDATE', [projectId]);
+  const rebuilding = rebuildProject(projectId);
+  await untilSomethingWaits();
+  await store(projectId, requests(7, 10));
+  await holder.query('COMMIT');
+  holder.release();
+  await rebuilding;
+  expect((await foldPending()).requests).toBe(10);
+  await compactAll(projectId);
+  const incremental = await stored(projectId);
+  await rebuildProject(projectId);
+  expect(await stored(projectId)).toEqual(incremental);
+});
+
+test('a database error is not a chunk’s fault: nothing is quarantined', async () => {
+  const projectId = await newProject('away');
+  await store(projectId, requests(8, 10));
+  await database.query('REVOKE INSERT ON rollup FROM isochrone');
+  try {
+    for (let i = 0; i < 4; i++) await expect(foldPending()).rejects.toThrow(/permission denied/);
+  } finally {
+    await database.query('GRANT INSERT ON rollup TO isochrone');
+  }
+  expect(await database.query('SELECT 1 FROM quarantine WHERE project_id = $1', [projectId])).toHaveLength(0);
+  expect((await foldPending()).requests).toBe(10);
+});
+
+test('classes are guessed from the last week; one that was set stays', async () => {
+  const projectId = await newProject('classes');
+  const some = (endpoint: string, ttftUs: number | null) =>
+    Array.from({ length: 120 }, (_, i) =>
+      aRequest({ id: `${endpoint}${i}`, ttftUs, dims: { ...aRequest().dims, endpoint } }),
+    );
+  await store(projectId, [...some('/stream', 90_000), ...some('/plain', null), ...some('/set', null)]);
+  await database.query(`INSERT INTO endpoint_class VALUES ($1, '/set', 'voice', 'set', now())`, [projectId]);
+  await guessClassesOf(projectId, Date.parse('2026-11-21T00:00:00Z'));
+  const classes = await database.query('SELECT endpoint, class FROM endpoint_class WHERE project_id = $1 ORDER BY 1', [
+    projectId,
+  ]);
+  expect(classes.map((row) => `${row.endpoint} ${row.class}`)).toEqual([
+    '/plain interactive',
+    '/set voice',
+    '/stream stream',
+  ]);
 });
