@@ -85,7 +85,7 @@ function CellTable({ cells, root, params }: { cells: OverviewCell[]; root: strin
               <th scope="row">
                 <Link href={`${root}/breakdown${cellParams(params, cell)}`}>{placeOf(cell)}</Link>
               </th>
-              <td className="number">{formatCount(cell.n)}</td>
+              <td className="number">{formatCount(cell.wait.n)}</td>
               <Percentile value={cell.wait.p50} testId="p50" />
               <Percentile value={cell.wait.p99} testId="p99" />
               <Percentile value={cell.model.p50} />

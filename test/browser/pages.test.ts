@@ -1,0 +1,170 @@
+// A person signs in and reads both pages on demonstration data; the numbers are checked against SQL over raw requests.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../support/browser';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { INITIAL, type RunningServer, startServer } from '../support/server';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const REQUESTS = '4000';
+let database: TestDatabase;
+let server: RunningServer;
+let browser: Browser;
+let page: Page;
+let truths: Map<string, Truth>;
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  server = await startServer();
+  const demo = ['dist/bin/demo.mjs', '--requests', REQUESTS, '--url', server.url];
+  const ran = spawnSync(process.execPath, demo, { env: process.env, encoding: 'utf8' });
+  if (ran.status !== 0) throw new Error(`npm run demo failed: ${ran.stderr}`);
+  await untilFolded();
+  truths = await readTruth();
+  browser = await launchBrowser();
+  // the server's policy forbids foreign scripts, axe among them; the policy has tests of its own
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: true });
+  page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
+}, 300_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  await database?.drop();
+});
+
+async function untilFolded(): Promise<void> {
+  for (const untilMs = Date.now() + 200_000; Date.now() < untilMs; ) {
+    const [row] = await database.query<{ n: string }>('SELECT count(*) AS n FROM pending');
+    if (row?.n === '0') return;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  throw new Error(`The worker has not folded the demonstration:\n${server.output()}`);
+}
+
+/** Of the wait: ms, but for `n`. */
+type Truth = { n: number; p50: number; p99: number; coldStart: number; retry: number };
+
+/** Requests, percentiles of wait and exact gains at p99 (ms) of every endpoint and client region, from raw rows alone. */
+async function readTruth(): Promise<Map<string, Truth>> {
+  const at = (q: number, what: string) => `percentile_disc(${q}) WITHIN GROUP (ORDER BY ${what}) / 1000.0`;
+  const gain = (term: string) => `${at(0.99, 'wait')} - ${at(0.99, `wait - coalesce(${term}, 0)`)}`;
+  const rows = await database.query<Record<string, string>>(
+    `WITH waits AS MATERIALIZED (
+       SELECT endpoint, client_region, cold_start_us, retry_us,
+              CASE WHEN endpoint IN ('/v1/chat', 'thefastest.ai (real)')
+                   THEN CASE WHEN ttft_us IS NOT NULL THEN ttft_us WHEN outcome <> 'ok' THEN e2e_us END
+                   ELSE CASE WHEN outcome <> 'cancelled' OR ttft_us IS NULL THEN e2e_us END END AS wait
+       FROM timed_request WHERE outcome <> 'error')
+     SELECT endpoint, client_region AS region, count(*) AS n, ${at(0.5, 'wait')} AS p50, ${at(0.99, 'wait')} AS p99,
+            ${gain('cold_start_us')} AS "coldStart", ${gain('retry_us')} AS retry
+     FROM waits WHERE wait IS NOT NULL GROUP BY endpoint, client_region`,
+  );
+  return new Map(
+    rows.map(({ endpoint, region, ...figures }) => {
+      const numbers = Object.entries(figures).map(([name, text]) => [name, Number(text)]);
+      return [`${endpoint} ${region}`, Object.fromEntries(numbers) as Truth];
+    }),
+  );
+}
+
+/** "1,234 ms" or "12.4 s" as shown → ms. */
+function shownMs(text: string | null): number {
+  const match = /^([\d,.]+) (ms|s)$/.exec(text?.trim() ?? '');
+  expect(match, `"${text}" is a duration with its unit`).not.toBeNull();
+  return Number(match?.[1]?.replaceAll(',', '')) * (match?.[2] === 's' ? 1_000 : 1);
+}
+
+/** Within the histogram's 0.6 % and what rounding for display takes. */
+function expectShown(text: string | null, truthMs: number, slackMs = 0): void {
+  const roundingMs = truthMs >= 10_000 ? 51 : 0.51;
+  expect(Math.abs(shownMs(text) - truthMs), `shown ${text}, SQL says ${truthMs} ms`).toBeLessThanOrEqual(
+    0.006 * truthMs + roundingMs + slackMs,
+  );
+}
+
+async function seriousFindings(): Promise<string[]> {
+  await page.addScriptTag({ content: AXE });
+  const findings = await page.evaluate(async () => {
+    type Violation = { id: string; impact: string | null; nodes: { html: string }[] };
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await axe.run()).violations;
+  });
+  return findings
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+const inRow = (row: Locator, name: string) => row.getByTestId(name).first().textContent();
+
+describe('signed in', () => {
+  beforeAll(async () => {
+    await page.goto(`${server.url}/demo`);
+    await page.getByLabel('E-mail').fill(INITIAL.ISOCHRONE_INIT_EMAIL);
+    await page.getByLabel('Password').fill(INITIAL.ISOCHRONE_INIT_PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByTestId('sentence').waitFor();
+  });
+
+  it('the first screen says that it is a demonstration, and what to fix first', async () => {
+    expect(new URL(page.url()).pathname).toBe('/demo');
+    expect(await page.getByTestId('demo').textContent()).toMatch(/demo data/);
+    const sentence = page.getByTestId('sentence');
+    expect(await sentence.textContent()).toMatch(/ from [a-z]{2}-/);
+    expect(await sentence.getAttribute('data-reason')).toMatch(/^(named|level|masked|instrument_first)$/);
+    expect(shownMs(await page.getByTestId('gain').first().textContent())).toBeGreaterThan(5);
+    expect(await page.getByTestId('slo').count()).toBeGreaterThanOrEqual(2);
+    await page.screenshot({ path: 'test/browser/overview.png', fullPage: true });
+  });
+
+  it('its cells have the counts and percentiles of SQL', async () => {
+    const cells = await page.getByTestId('cell').all();
+    expect(cells.length).toBe(10);
+    for (const cell of cells) {
+      const [endpoint, region] = [await cell.getAttribute('data-endpoint'), await cell.getAttribute('data-region')];
+      const truth = truths.get(`${endpoint} ${region}`)!;
+      expect((await cell.locator('td').first().textContent())?.replaceAll(',', '')).toBe(String(truth.n));
+      expectShown(await inRow(cell, 'p50'), truth.p50);
+      if (truth.n >= 299) expectShown(await inRow(cell, 'p99'), truth.p99);
+      else expect(await inRow(cell, 'p99')).toMatch(/^(≥ |–)/);
+    }
+  });
+
+  it('has no serious accessibility findings', async () => {
+    expect(await seriousFindings()).toEqual([]);
+  });
+
+  it('the breakdown of a cell has the percentiles and gains of SQL', async () => {
+    const [endpoint, region] = ['/v1/chat', 'eu-west-2'];
+    await page.goto(`${server.url}/demo/breakdown?endpoint=${encodeURIComponent(endpoint)}&clientRegion=${region}`);
+    const truth = truths.get(`${endpoint} ${region}`)!;
+    const duration = page.locator('[data-testid=duration][data-duration=wait]');
+    expectShown(await inRow(duration, 'p50'), truth.p50);
+    expectShown(await inRow(duration, 'p99'), truth.p99);
+    for (const lever of ['coldStart', 'retry'] as const) {
+      const row = page.locator(`[data-testid=gain-row][data-lever=${lever}]`);
+      expectShown(await inRow(row, 'gain-p99'), truth[lever], Math.max(1, 0.05 * truth[lever]));
+    }
+    expect(await page.getByTestId('term').count()).toBe(12);
+    await page.screenshot({ path: 'test/browser/breakdown.png', fullPage: true });
+    expect(await seriousFindings()).toEqual([]);
+  });
+
+  it('real requests without terms are shown as such', async () => {
+    await page.goto(`${server.url}/demo/breakdown?endpoint=${encodeURIComponent('thefastest.ai (real)')}`);
+    const network = page.locator('[data-testid=term][data-term=network]');
+    expect(await network.textContent()).toMatch(/missing/);
+    expect(await inRow(network, 'p50')).toBe('–');
+  });
+
+  it('nothing was logged as an error in the browser', () => {
+    expect(complaints).toEqual([]);
+  });
+});
