@@ -25,12 +25,19 @@ export function createSample(): Sample {
 const byHash = (a: Row, b: Row) =>
   a.hash - b.hash || (a.request.id < b.request.id ? -1 : a.request.id > b.request.id ? 1 : 0);
 
-/** Sorts rows canonically and drops what the rule does not keep. */
+/** Sorts a bucket's rows canonically and drops what the rule does not keep. */
+function pruneBucket(bucket: Bucket, complete: boolean): void {
+  bucket.rows.sort(byHash);
+  if (!complete && bucket.rows.length > KEEP_PER_BUCKET) bucket.rows.length = KEEP_PER_BUCKET;
+}
+
 function prune(sample: Sample): void {
-  for (const bucket of sample.buckets.values()) {
-    bucket.rows.sort(byHash);
-    if (sample.n > KEEP_ALL && bucket.rows.length > KEEP_PER_BUCKET) bucket.rows.length = KEEP_PER_BUCKET;
-  }
+  for (const bucket of sample.buckets.values()) pruneBucket(bucket, isComplete(sample));
+}
+
+/** Keeps memory bounded while adding; the canonical form is made when it is read or encoded. */
+function pruneWhenLarge(sample: Sample, bucket: Bucket): void {
+  if (!isComplete(sample) && bucket.rows.length > 16 * KEEP_PER_BUCKET) pruneBucket(bucket, false);
 }
 
 function kept(request: TimedRequest): SampledRequest {
@@ -57,7 +64,7 @@ export function addToSample(sample: Sample, request: TimedRequest, basis: Basis)
   bucket.n += 1;
   bucket.weight += request.weight;
   bucket.rows.push({ hash: hash53(request.id), request: kept(request) });
-  if (sample.n > KEEP_ALL && bucket.rows.length > 4 * KEEP_PER_BUCKET) prune(sample);
+  pruneWhenLarge(sample, bucket);
 }
 
 /** Unites two samples of different requests. The other stays untouched. */
@@ -70,9 +77,9 @@ export function mergeSample(into: Sample, other: Sample): void {
       bucket.n += from.n;
       bucket.weight += from.weight;
       bucket.rows.push(...from.rows);
+      pruneWhenLarge(into, bucket);
     }
   }
-  prune(into);
 }
 
 /** Every request is kept, so what is computed from the rows is exact. */
