@@ -313,12 +313,14 @@ function tailLeverOf(gains: Record<Lever, GainQuantiles>): Headline['tailLever']
 function isMostlyUnattributed(study: Study): boolean {
   const { rows, waitUs, weights } = study.savings;
   const from = study.pointsUs[0]![QS.indexOf(QUANTILE_OF.p99)]!;
-  let waited = 0;
+  // The share of each request, not of all their time: a few time-outs of a minute would outweigh all others.
+  let requests = 0;
   let unexplained = 0;
   rows.forEach((row, i) => {
-    if (waitUs[i]! < from) return;
-    waited += waitUs[i]! * weights[i]!;
-    unexplained += Math.max(0, Math.min(waitUs[i]!, unattributedUs(row))) * weights[i]!;
+    const wait = waitUs[i]!;
+    if (wait < from || wait === 0) return;
+    requests += weights[i]!;
+    unexplained += (Math.max(0, Math.min(wait, unattributedUs(row))) / wait) * weights[i]!;
   });
-  return unexplained > 0.5 * waited;
+  return unexplained > 0.5 * requests;
 }
