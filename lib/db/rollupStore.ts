@@ -17,13 +17,9 @@ import {
   type Tier,
 } from '../core/cell';
 
-export type Part = {
-  grouping: Grouping;
-  tier: Tier;
-  family: Family;
-  periodS: number;
-  cells: ReadonlyMap<string, Cell>;
-};
+/** Where parts stand side by side. */
+export type Place = { grouping: Grouping; tier: Tier; family: Family; periodS: number };
+export type Part = Place & { cells: ReadonlyMap<string, Cell> };
 
 /** Parts of one level are merged into one of the next when this many stand side by side. */
 const FAN_IN = 8;
@@ -101,17 +97,36 @@ async function mergeStack(client: PoolClient, projectId: string, stack: Stack): 
   await insertParts(client, projectId, { parts: [part], level: stack.level === null ? 0 : stack.level + 1 });
 }
 
-/** Merges wherever eight parts of one level stand side by side. `periods` (seconds) limits where to look. */
-export async function compactParts(client: PoolClient, projectId: string, periods: Iterable<number>): Promise<void> {
-  for (;;) {
+/**
+ * Merges wherever eight parts of one level stand side by side in the given places. The look-up is LATERAL so that each
+ * place is one walk of the primary key, however much the project has stored.
+ */
+export async function compactParts(client: PoolClient, projectId: string, places: readonly Place[]): Promise<void> {
+  let open = places.map((p) => ({
+    grouping: GROUPINGS.indexOf(p.grouping),
+    tier: TIERS.indexOf(p.tier),
+    family: FAMILIES.indexOf(p.family),
+    period: String(p.periodS),
+  }));
+  while (open.length > 0) {
     const { rows } = await client.query<Stack>(
-      `SELECT grouping, tier, family, period, level FROM rollup
-        WHERE project_id = $1 AND shard_key = 0 AND period = ANY($2::bigint[])
-        GROUP BY grouping, tier, family, period, level HAVING count(DISTINCT part_id) >= ${FAN_IN}`,
-      [projectId, [...periods]],
+      `SELECT p.grouping, p.tier, p.family, p.period, full_stack.level
+       FROM unnest($2::smallint[], $3::smallint[], $4::smallint[], $5::bigint[]) AS p(grouping, tier, family, period)
+       CROSS JOIN LATERAL (
+         SELECT r.level FROM rollup r
+         WHERE r.project_id = $1 AND r.shard_key = 0 AND r.grouping = p.grouping AND r.tier = p.tier
+           AND r.family = p.family AND r.period = p.period
+         GROUP BY r.level HAVING count(DISTINCT r.part_id) >= ${FAN_IN}) AS full_stack`,
+      [
+        projectId,
+        open.map((p) => p.grouping),
+        open.map((p) => p.tier),
+        open.map((p) => p.family),
+        open.map((p) => p.period),
+      ],
     );
-    if (rows.length === 0) return;
     for (const stack of rows) await mergeStack(client, projectId, stack);
+    open = rows;
   }
 }
 

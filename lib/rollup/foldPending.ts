@@ -58,7 +58,7 @@ async function foldBatch(batch: Batch): Promise<Folded> {
       throw classify(error);
     });
     await deletePending(client, batch.projectId, batch.taken);
-    await compactParts(client, batch.projectId, new Set(parts.map((part) => part.periodS)));
+    await compactParts(client, batch.projectId, parts);
     return { chunks: batch.taken.length, requests: requests.length };
   });
 }
