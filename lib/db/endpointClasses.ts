@@ -37,6 +37,7 @@ export async function newestRequestMs(projectId: string): Promise<number | null>
   const { rows } = await pool().query<{ at: string | null }>(
     `SELECT max(at) AS at FROM (
        SELECT max(period) * 1000 AS at FROM rollup WHERE project_id = $1 AND shard_key = 0 AND grouping = 0 AND tier = 0
+         AND family = 0
        UNION ALL SELECT max(last_at) / 1000 FROM pending WHERE project_id = $1 AND shard_key = 0) AS newest`,
     [projectId],
   );
