@@ -38,22 +38,30 @@ export function sorted(values: Float64Array): Sorted {
   return { values: out, order };
 }
 
+/** A distribution ready to be walked: the weights in its own order, so that a walk reads memory in sequence. */
+export type Walked = Sorted & { weights: Float64Array };
+
+export function walked(values: Float64Array, weights: Float64Array): Walked {
+  const { values: ascending, order } = sorted(values);
+  return { values: ascending, order, weights: Float64Array.from(order, (at) => weights[at]!) };
+}
+
 /**
  * Nearest-rank weighted quantiles (µs) for descending fractions: the smallest value with cum(≤ x) ≥ q·Σw, found as the
- * first from the top whose mass with all above exceeds (1 − q)·Σw. Writes into `into` from `at`.
+ * first from the top whose mass with all above exceeds (1 − q)·Σw. Each request counts `times` over. Writes from `at`.
  */
 export function quantilesFromTop(
-  from: Sorted,
-  mass: Float64Array | Float32Array,
+  from: Walked,
+  times: Uint8Array,
   target: { qs: readonly number[]; total: number; into: Float64Array; at: number },
 ): void {
-  const { values, order } = from;
+  const { values, order, weights } = from;
   let above = 0;
   let j = order.length - 1;
   for (let k = 0; k < target.qs.length; k++) {
     const limit = (1 - target.qs[k]! + 1e-9) * target.total;
     while (j > 0) {
-      const next = above + mass[order[j]!]!;
+      const next = above + times[order[j]!]! * weights[j]!;
       if (next > limit) break;
       above = next;
       j--;
@@ -91,14 +99,14 @@ export type Resampled = {
  * so results of separate calls stay paired.
  */
 export function resample(
-  distributions: readonly Sorted[],
+  distributions: readonly Walked[],
   weights: Float64Array,
   options: { qs: readonly number[]; replicates: number; seed: string },
 ): Resampled {
   const { qs, replicates, seed } = options;
   const n = weights.length;
   const table = poissonTable();
-  const mass = new Float32Array(n);
+  const times = new Uint8Array(n + 1);
   const quantilesUs = distributions.map(() => new Float64Array(replicates * qs.length));
   const start = hash53(seed);
   let a = (start >>> 0) | 1;
@@ -114,18 +122,16 @@ export function resample(
       a = b ^ (b >>> 9);
       b = (c + (c << 3)) | 0;
       c = (((c << 21) | (c >>> 11)) + bits) | 0;
-      const first = table[bits & 0xffff]! * weights[i]!;
-      mass[i] = first;
-      total += first;
-      if (i + 1 < n) {
-        const second = table[bits >>> 16]! * weights[i + 1]!;
-        mass[i + 1] = second;
-        total += second;
-      }
+      const first = table[bits & 0xffff]!;
+      const second = table[bits >>> 16]!;
+      times[i] = first;
+      times[i + 1] = second;
+      total += first * weights[i]!;
+      if (i + 1 < n) total += second * weights[i + 1]!;
     }
     for (let d = 0; d < distributions.length; d++) {
       const target = { qs, total, into: quantilesUs[d]!, at: r * qs.length };
-      quantilesFromTop(distributions[d]!, mass, target);
+      quantilesFromTop(distributions[d]!, times, target);
     }
   }
   return { quantilesUs, replicates, qs };

@@ -11,8 +11,8 @@ import {
   quantilesFromTop,
   type Resampled,
   resample,
-  type Sorted,
-  sorted,
+  type Walked,
+  walked,
 } from './bootstrap';
 import { QUANTILE_KEYS, QUANTILE_OF, type QuantileKey, type Value } from './estimate';
 import type { FloorInfo, LeverContext } from './floors';
@@ -87,7 +87,7 @@ type Study = {
   seed: string;
   nEffective: number;
   totalWeight: number;
-  distributions: Sorted[];
+  distributions: Walked[];
   at: Map<Option, number>;
   pointsUs: Float64Array[];
   resampled: Resampled | null;
@@ -122,9 +122,14 @@ function examine(savings: Savings, seed: string): Study {
 }
 
 function add(study: Study, values: Float64Array): number {
-  const distribution = sorted(values);
+  const distribution = walked(values, study.savings.weights);
   const into = new Float64Array(QS.length);
-  quantilesFromTop(distribution, study.savings.weights, { qs: QS, total: study.totalWeight, into, at: 0 });
+  quantilesFromTop(distribution, new Uint8Array(values.length).fill(1), {
+    qs: QS,
+    total: study.totalWeight,
+    into,
+    at: 0,
+  });
   study.pointsUs.push(into);
   return study.distributions.push(distribution) - 1;
 }
