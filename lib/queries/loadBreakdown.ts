@@ -12,6 +12,7 @@ import {
 } from '../core/gains';
 import { createHistogram, type Histogram, mergeHistogram, quantileUs } from '../core/histogram';
 import type { LeverContext } from '../core/levers';
+import type { PlacementScenario } from '../core/placement';
 import { toQuantiles } from '../core/quantile';
 import type { SampledRequest } from '../core/request';
 import { createSample, isComplete, mergeSample, sampleRows } from '../core/sample';
@@ -77,6 +78,8 @@ export type Breakdown = AnswerRange & {
   tailLever: { lever: Lever; gainMs: number } | null;
   /** Share of requests a term touches (> 0) and its median size there, for terms that come and go. */
   touched: Partial<Record<Term, { share: number; typicalMs: number | null }>>;
+  /** Where the service could run instead, with what each placement would save or lose a request. */
+  placements: PlacementScenario[];
   anatomy: AnatomyPoint[];
   cells: BreakdownCell[];
 };
@@ -289,6 +292,7 @@ export async function loadBreakdown({ viewer, input }: { viewer: Viewer; input: 
     largestAvoidable: analysis.largestAvoidable,
     reason: several ? 'several_endpoints' : analysis.reason,
     tailLever: analysis.tailLever,
+    placements: analysis.placements,
     touched: touchedTerms(terms.histograms),
     anatomy: several ? anatomyPoints(anatomyOf(whole.members, basisOfEndpoint), ANATOMY_PERCENTILES) : anatomy,
     cells: breakdownCells(members, classes, input.metric)

@@ -1,9 +1,10 @@
 // Gains and the headline against an independent oracle, on the testbed's truth and on made cases.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { analyse } from '@/lib/core/gains';
 import type { LeverContext } from '@/lib/core/levers';
-import type { SampledRequest } from '@/lib/core/request';
+import { type SampledRequest, waitUs } from '@/lib/core/request';
 import { type Basis, MEASURED_TERMS, type MeasuredTerm } from '@/lib/core/terms';
 import {
   LEVER_OF,
@@ -14,7 +15,7 @@ import {
   toFloors,
   VARIANTS,
 } from '../support/groundTruth';
-import { aRequest } from '../support/requests';
+import { anyRequest, aRequest } from '../support/requests';
 
 type Parts = Partial<Record<MeasuredTerm, number>> & { rest?: number };
 
@@ -239,4 +240,47 @@ describe('geography', () => {
     const unknown = study(many(1000, slow, () => regions('mars-1', 'eu-west-2')));
     expect(unknown.gains.geography.p99.ms).toBe(0);
   });
+});
+
+/** The definition, written plainly: the smallest wait that at least a share q of the weight does not exceed. */
+function plainQuantile(rows: { us: number; weight: number }[], q: number): number {
+  const total = rows.reduce((sum, row) => sum + row.weight, 0);
+  const ascending = [...rows].sort((a, b) => a.us - b.us);
+  return ascending.find((row) => {
+    const upTo = ascending.reduce((sum, other) => sum + (other.us <= row.us ? other.weight : 0), 0);
+    return upTo >= q * total - 1e-6;
+  })!.us;
+}
+
+describe('against the plain definition', () => {
+  it('any mix of outcomes, weights and missing terms, on both bases', () => {
+    const population = fc.tuple(
+      fc.array(anyRequest, { minLength: 60, maxLength: 120 }),
+      fc.constantFrom('e2e', 'ttft'),
+    );
+    fc.assert(
+      fc.property(population, ([requests, basis]) => {
+        const result = study(requests, {}, basis as Basis);
+        const told = requests.filter((row) => waitUs(row, basis as Basis) !== null);
+        expect(result.n).toBe(told.length);
+        for (const [lever, floorUs] of [
+          ['retry', 0],
+          ['coldStart', 0],
+          ['routing', 5000],
+        ] as const) {
+          const at = MEASURED_TERMS.indexOf(lever);
+          const before = told.map((row) => ({ us: waitUs(row, basis as Basis)!, weight: row.weight }));
+          const after = told.map((row, i) => {
+            const term = row.terms[at] ?? null;
+            return { us: before[i]!.us - (term === null ? 0 : Math.max(0, term - floorUs)), weight: row.weight };
+          });
+          const gain = result.gains[lever].p90;
+          if (gain.ms === null) continue;
+          expect(gain.ms * 1000).toBeCloseTo(plainQuantile(before, 0.9) - plainQuantile(after, 0.9), 3);
+          expect(gain.lowMs!).toBeLessThanOrEqual(gain.ms);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
 });
