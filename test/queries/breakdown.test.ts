@@ -134,6 +134,23 @@ test('quantiles over time: empty buckets are there without a value, counts add u
   await expect(load('step=PT5M&groupBy=model')).rejects.toMatchObject({ status: 400 });
 });
 
+test('with SELECT on raw revoked after folding, both pages still answer, and the same', async () => {
+  const input = parseScope(new URLSearchParams(`${range}&endpoint=/v1/a`));
+  const both = async () => {
+    const { asOf: _, ...breakdown } = await loadBreakdown({ viewer, input });
+    const { asOf: __, newestEventAt: ___, ...overview } = await loadOverview({ viewer, input });
+    return { breakdown, overview };
+  };
+  const before = await both();
+  while ((await foldPending()).chunks > 0);
+  await database.query('REVOKE SELECT ON hot_chunk, timed_request FROM isochrone');
+  try {
+    expect(await both()).toEqual(before);
+  } finally {
+    await database.query('GRANT SELECT ON hot_chunk, timed_request TO isochrone');
+  }
+});
+
 test('an empty project answers with no data; bad parameters name themselves', async () => {
   const empty = await viewerOf('empty');
   const input = parseScope(new URLSearchParams(range));
