@@ -15,9 +15,9 @@ export class ByteWriter {
     this.buffer = grown;
   }
 
-  /** A non-negative integer below 2^53. */
+  /** A non-negative integer; beyond 2^53 (weights squared) whatever a double holds, unchanged. */
   unsigned(value: number): void {
-    this.reserve(8);
+    this.reserve(20);
     let rest = value;
     while (rest >= 128) {
       this.buffer[this.length++] = (rest % 128) + 128;

@@ -23,6 +23,14 @@ export class Calendar {
     return Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toZonedDateTimeISO(this.zone);
   }
 
+  /** The local :00, or the change of offset after it: Lord Howe shifts by 30 minutes, so some of its hours are shorter. */
+  private hourStartS(local: Temporal.ZonedDateTime): number {
+    const seconds = Math.floor(local.epochMilliseconds / 1000);
+    let start = seconds - local.minute * 60 - local.second;
+    while (start < seconds && this.local(start).offsetNanoseconds !== local.offsetNanoseconds) start += SLOT_S;
+    return start;
+  }
+
   /** Start (seconds since the epoch) of the period that holds the instant (µs since the epoch). */
   startS(tier: Tier, us: number): number {
     const seconds = Math.floor(us / 1e6);
@@ -32,10 +40,7 @@ export class Calendar {
     let start = cache.get(slot);
     if (start === undefined) {
       const local = this.local(slot);
-      start =
-        tier === 'hour'
-          ? slot - local.minute * 60 - local.second
-          : Math.floor(local.startOfDay().epochMilliseconds / 1000);
+      start = tier === 'hour' ? this.hourStartS(local) : Math.floor(local.startOfDay().epochMilliseconds / 1000);
       cache.set(slot, start);
     }
     return start;
@@ -44,7 +49,11 @@ export class Calendar {
   /** End (seconds since the epoch, exclusive) of the period that starts at `startS`. */
   endS(tier: Tier, startS: number): number {
     if (tier === '5min') return startS + FIVE_MINUTES_S;
-    if (tier === 'hour') return startS + 3600;
+    if (tier === 'hour') {
+      let end = startS + SLOT_S;
+      while (end < startS + 3600 && this.startS('hour', end * 1e6) === startS) end += SLOT_S;
+      return end;
+    }
     return Math.floor(this.local(startS).add({ days: 1 }).startOfDay().epochMilliseconds / 1000);
   }
 

@@ -59,7 +59,7 @@ export function record(histogram: Histogram, us: number, weight: number): void {
 
 /**
  * Adds (sign 1) or takes away (sign −1) all of `other`. Taking away never narrows min and max: whoever removes a
- * stored minimum or maximum rebuilds that cell.
+ * stored minimum or maximum rebuilds that cell. What is left without content is as new.
  */
 export function mergeHistogram(into: Histogram, other: Histogram, sign: 1 | -1 = 1): void {
   into.n += sign * other.n;
@@ -69,6 +69,10 @@ export function mergeHistogram(into: Histogram, other: Histogram, sign: 1 | -1 =
   if (other.minUs !== null && (into.minUs === null || other.minUs < into.minUs)) into.minUs = other.minUs;
   if (other.maxUs !== null && (into.maxUs === null || other.maxUs > into.maxUs)) into.maxUs = other.maxUs;
   for (const [index, count] of other.buckets) bump(into.buckets, index, sign * count);
+  if (into.n === 0 && into.weight === 0 && into.zero === 0 && into.buckets.size === 0) {
+    into.minUs = null;
+    into.maxUs = null;
+  }
 }
 
 /** The requests that count for an interval: n, or (Σw)²/Σw² when they are weighted. */
@@ -86,7 +90,7 @@ export function quantilesUs(histogram: Histogram, qs: readonly number[]): (numbe
   let value = 0;
   let next = 0;
   return qs.map((q) => {
-    const rank = Math.max(1, Math.ceil(q * histogram.weight - 1e-9));
+    const rank = Math.max(1, Math.ceil(q * histogram.weight * (1 - 1e-15) - 1e-9));
     while (seen < rank && next < indexes.length) {
       const index = indexes[next++]!;
       seen += histogram.buckets.get(index)!;

@@ -39,9 +39,11 @@ export function lowerRank(n: number, q: number, alpha: number): number | null {
   const guess = Math.floor(n * q - 5 * Math.sqrt(n * q * (1 - q)) - 5);
   let k = Math.max(0, guess);
   let below = k > 0 ? tail({ n, q, k: k - 1 }, -1) : 0;
+  let p = pmf(n, q, k);
   while (k < n) {
-    below += pmf(n, q, k);
+    below += p;
     if (below > alpha) break;
+    p *= ((n - k) / (k + 1)) * (q / (1 - q));
     k += 1;
   }
   return k >= 1 ? k : null;
@@ -51,10 +53,12 @@ export function lowerRank(n: number, q: number, alpha: number): number | null {
 export function upperRank(n: number, q: number, alpha: number): number | null {
   let k = Math.min(n, Math.ceil(n * q + 5 * Math.sqrt(n * q * (1 - q)) + 5));
   let above = k < n ? tail({ n, q, k: k + 1 }, 1) : 0;
-  if (above + pmf(n, q, k) > alpha) return null;
+  let p = pmf(n, q, k);
+  if (above + p > alpha) return null;
   while (k > 0) {
-    above += pmf(n, q, k);
+    above += p;
     if (above > alpha) break;
+    p *= (k / (n - k + 1)) * ((1 - q) / q);
     k -= 1;
   }
   return k + 1;

@@ -150,7 +150,8 @@ export function breakdown(request: Parts, basis: Basis): Record<Term, number | n
     parts[term] = request.terms[i] ?? null;
   });
   parts.unattributed = unattributedUs(request);
-  parts.decode = basis === 'e2e' ? request.decodeUs : null;
+  // Without a first output the wait of a time-out is all its time, also on the ttft basis
+  parts.decode = basis === 'e2e' || request.ttftUs === null ? request.decodeUs : null;
   return parts;
 }
 

@@ -22,8 +22,12 @@ export function createSample(): Sample {
   return { n: 0, buckets: new Map() };
 }
 
+/** Lowest hash first; the rest makes the order total, also for an id that was sent twice with other content. */
 const byHash = (a: Row, b: Row) =>
-  a.hash - b.hash || (a.request.id < b.request.id ? -1 : a.request.id > b.request.id ? 1 : 0);
+  a.hash - b.hash ||
+  (a.request.id < b.request.id ? -1 : a.request.id > b.request.id ? 1 : 0) ||
+  a.request.startedAtUs - b.request.startedAtUs ||
+  a.request.e2eUs - b.request.e2eUs;
 
 /** Sorts a bucket's rows canonically and drops what the rule does not keep. */
 function pruneBucket(bucket: Bucket, complete: boolean): void {
