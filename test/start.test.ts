@@ -84,7 +84,7 @@ const postmaster = () => Number(readFileSync(path.join(databaseFolder(), 'postma
 
 async function isServing(url: string): Promise<boolean> {
   try {
-    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) })).ok;
+    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(20_000) })).ok;
   } catch {
     return false;
   }
