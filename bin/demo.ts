@@ -6,6 +6,7 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { replaceDemoProject } from '../lib/commands/replaceDemoProject';
+import { countPending } from '../lib/db/countPending';
 import { HOUR_MS, load } from '../lib/demo/arrivals';
 import { FASTEST_ENDPOINT, fastestRequests } from '../lib/demo/fastest';
 import { type Measured, parseMeasured } from '../lib/demo/measured';
@@ -15,6 +16,7 @@ import { env } from '../lib/platform/env';
 const WEEK_HOURS = 7 * 24;
 const BATCH = 2_000;
 const ATTEMPTS = 8;
+const STILL_S = 10;
 const SLUG = 'demo';
 const zip = promisify(gzip);
 
@@ -52,6 +54,18 @@ async function post(url: string, key: string, events: DemoEvent[]): Promise<numb
   }
 }
 
+/** Waits while the worker folds: the pages answer before that too, but slowly. Gives up when nothing moves. */
+async function untilFolded(projectId: string): Promise<void> {
+  let left = await countPending(projectId);
+  for (let stillS = 0; left > 0 && stillS < STILL_S; stillS++) {
+    if (stillS === 0) console.log(`[demo] the worker has ${left} requests to fold`);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const now = await countPending(projectId);
+    if (now < left) stillS = -1;
+    left = now;
+  }
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { requests: { type: 'string', default: '80000' }, url: { type: 'string' } },
@@ -60,7 +74,7 @@ async function main(): Promise<void> {
   if (!Number.isInteger(requests) || requests < 1) throw new Error('--requests must be a whole number of at least 1.');
   const url = (values.url ?? `http://127.0.0.1:${env().PORT}`).replace(/\/$/, '');
   const measured = parseMeasured((file) => readFileSync(path.resolve('data/demo', file), 'utf8'));
-  const { ingestKey } = await replaceDemoProject({ slug: SLUG, actor: 'npm run demo' });
+  const { projectId, ingestKey } = await replaceDemoProject({ slug: SLUG, actor: 'npm run demo' });
   console.log(`[demo] posting about ${requests} generated requests and those of ${FASTEST_ENDPOINT} to ${url}`);
   let accepted = 0;
   let batch: DemoEvent[] = [];
@@ -76,7 +90,9 @@ async function main(): Promise<void> {
     if (++posts % 5 === 0) console.log(`[demo] ${accepted} accepted`);
   }
   await send();
-  console.log(`[demo] ${accepted} requests accepted. Look at ${url}/${SLUG}`);
+  console.log(`[demo] ${accepted} requests accepted`);
+  await untilFolded(projectId);
+  console.log(`[demo] Look at ${url}/${SLUG}`);
 }
 
 try {
