@@ -7,8 +7,8 @@ let database: TestDatabase;
 let server: RunningServer;
 beforeAll(async () => {
   database = await createTestDatabase();
-  server = await startServer({}, { worker: false });
-});
+  server = await startServer();
+}, 300_000);
 afterAll(async () => {
   await server?.stop();
   await database?.drop();
@@ -42,4 +42,4 @@ it('posts to the real API, is owned by the owners, and does not double when run 
   expect(Math.abs(Number(second?.n) - Number(first?.n))).toBeLessThan(20); // seconds have passed
   const projects = await database.query('SELECT DISTINCT project_id FROM hot_chunk');
   expect(projects.length, 'the replaced project leaves nothing behind').toBe(1);
-});
+}, 240_000);
