@@ -1,6 +1,7 @@
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { DemoBanner } from './DemoBanner';
+import { OtherProjects } from './OtherProjects';
 import { pageViewer } from './pageViewer';
 import { SignOut } from './SignOut';
 
@@ -19,6 +20,7 @@ export default async function ProjectLayout(props: { children: ReactNode; params
           <Link href={`${root}/breakdown`}>Breakdown</Link>
           <Link href={`${root}/settings/keys`}>Keys</Link>
         </nav>
+        <OtherProjects userId={viewer.userId} current={project.slug} />
         <SignOut />
       </header>
       {project.isDemo && <DemoBanner slug={project.slug} canRemove={viewer.role === 'owner'} />}

@@ -1,20 +1,31 @@
 import { formatCount } from '@/lib/charts/formatMs';
 import { percentileLabel, stackedBars } from '@/lib/charts/stackedBars';
+import { MEASURED_TERMS } from '@/lib/core/terms';
 import type { Breakdown as BreakdownResult } from '@/lib/queries/loadBreakdown';
 import { Headline } from '../Headline';
 import { RangeNote } from '../RangeNote';
 import { StackedChart } from '../StackedChart';
 import { DurationTable } from './DurationTable';
 import { GainTable } from './GainTable';
+import { PairTable } from './PairTable';
 import { TermTable } from './TermTable';
 
-export function Breakdown({ breakdown, place }: { breakdown: BreakdownResult; place: string }) {
+type Props = { breakdown: BreakdownResult; place: string; params: URLSearchParams };
+
+export function Breakdown({ breakdown, place, params }: Props) {
   const { anatomy } = breakdown;
   return (
     <>
       <RangeNote answer={breakdown} vantage={breakdown.vantage} />
       <Headline told={breakdown} place={place} />
       <DurationTable breakdown={breakdown} />
+      <PairTable cells={breakdown.cells} params={params} />
+      {hasNoTerms(breakdown) && (
+        <p className="card bg-note" data-testid="no-terms">
+          No terms reported: only the durations as a whole. Where the time goes stays unattributed until events carry
+          terms or calls.
+        </p>
+      )}
       {anatomy.length > 0 && (
         <section className="card">
           <h2 className="mb-2">Anatomy: what requests at each percentile are made of</h2>
@@ -31,6 +42,11 @@ export function Breakdown({ breakdown, place }: { breakdown: BreakdownResult; pl
       <Excluded breakdown={breakdown} />
     </>
   );
+}
+
+/** Whether the requests tell how long they took and nothing of why. */
+function hasNoTerms({ count, quantiles }: BreakdownResult): boolean {
+  return count > 0 && MEASURED_TERMS.every((term) => quantiles.terms[term].n === 0);
 }
 
 function Excluded({ breakdown }: { breakdown: BreakdownResult }) {

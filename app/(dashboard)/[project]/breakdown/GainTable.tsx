@@ -1,6 +1,6 @@
 import { formatMs } from '@/lib/charts/formatMs';
 import { QUANTILE_KEYS, QUANTILE_LABELS } from '@/lib/core/estimate';
-import { LEVER_LABELS, LEVERS } from '@/lib/core/terms';
+import { LEVER_LABELS, LEVERS, type Lever } from '@/lib/core/terms';
 import type { Breakdown, FloorInfo, GainQuantiles } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
 
@@ -25,7 +25,7 @@ export function GainTable({ breakdown }: { breakdown: Breakdown }) {
           </tr>
         </thead>
         <tbody>
-          {LEVERS.map((lever) => (
+          {ranked(breakdown.gains).map((lever) => (
             <GainRow key={lever} name={lever} label={LEVER_LABELS[lever]} gains={breakdown.gains[lever]}>
               {floorCell(breakdown.floors[lever])}
             </GainRow>
@@ -37,6 +37,12 @@ export function GainTable({ breakdown }: { breakdown: Breakdown }) {
       </table>
     </section>
   );
+}
+
+/** The largest gain at p99 first (at p50 while p99 has too few requests); levers without one come last. */
+function ranked(gains: Breakdown['gains']): Lever[] {
+  const size = (lever: Lever) => gains[lever].p99.ms ?? gains[lever].p50.ms ?? Number.NEGATIVE_INFINITY;
+  return [...LEVERS].sort((a, b) => (size(b) === size(a) ? 0 : size(b) - size(a)));
 }
 
 function GainRow(props: { name: string; label: string; gains: GainQuantiles; children: string }) {

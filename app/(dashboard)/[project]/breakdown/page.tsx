@@ -24,7 +24,7 @@ export default async function BreakdownPage({ params, searchParams }: Props) {
       <main className="flex flex-col gap-4">
         <h1 className="sr-only">Breakdown</h1>
         <ScopeBar page={page} options={options} />
-        <Breakdown breakdown={breakdown} place={placeOf(page.scope)} />
+        <Breakdown breakdown={breakdown} place={placeOf(page.scope)} params={page.params} />
       </main>
     );
   } catch (error) {

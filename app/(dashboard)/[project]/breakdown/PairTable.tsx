@@ -1,0 +1,59 @@
+import Link from 'next/link';
+import { formatCount } from '@/lib/charts/formatMs';
+import type { BreakdownCell } from '@/lib/queries/loadBreakdown';
+import { Percentile } from '../Percentile';
+import { withParams } from '../scopeUrl';
+
+const COLUMNS = ['e2e', 'model', 'gap'] as const;
+const HEADINGS = { e2e: 'End to end', model: 'Model', gap: 'Gap' };
+
+/** End to end against model for each endpoint and client region of the scope, the most requests first. */
+export function PairTable({ cells, params }: { cells: BreakdownCell[]; params: URLSearchParams }) {
+  if (cells.length === 0) return null;
+  const ordered = [...cells].sort((a, b) => b.n - a.n);
+  return (
+    <section className="card overflow-x-auto">
+      <h2 className="mb-2">By endpoint and client region</h2>
+      <table>
+        <caption className="sr-only">End to end, model and gap of each endpoint and client region</caption>
+        <thead>
+          <tr>
+            <th scope="col">Endpoint and client region</th>
+            <th scope="col" className="number">
+              Requests
+            </th>
+            {COLUMNS.flatMap((column) =>
+              ['p50', 'p99'].map((q) => (
+                <th key={`${column} ${q}`} scope="col" className="number">
+                  {HEADINGS[column]} {q}
+                </th>
+              )),
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {ordered.map((cell) => (
+            <PairRow key={JSON.stringify([cell.endpoint, cell.clientRegion])} cell={cell} params={params} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function PairRow({ cell, params }: { cell: BreakdownCell; params: URLSearchParams }) {
+  const place = `${cell.endpoint} from ${cell.clientRegion ?? 'an unknown region'}`;
+  const only = { endpoint: cell.endpoint, clientRegion: cell.clientRegion };
+  return (
+    <tr data-testid="pair" data-endpoint={cell.endpoint} data-region={cell.clientRegion}>
+      <th scope="row">
+        <Link href={withParams(params, only)}>{place}</Link>
+      </th>
+      <td className="number">{formatCount(cell.n)}</td>
+      {COLUMNS.flatMap((column) => [
+        <Percentile key={`${column} p50`} value={cell[column].p50} />,
+        <Percentile key={`${column} p99`} value={cell[column].p99} />,
+      ])}
+    </tr>
+  );
+}
