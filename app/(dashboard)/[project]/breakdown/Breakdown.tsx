@@ -19,7 +19,6 @@ export function Breakdown({ breakdown, place, params }: Props) {
       <RangeNote answer={breakdown} vantage={breakdown.vantage} />
       <Headline told={breakdown} place={place} />
       <DurationTable breakdown={breakdown} />
-      <PairTable cells={breakdown.cells} params={params} />
       {hasNoTerms(breakdown) && (
         <p className="card bg-note" data-testid="no-terms">
           No terms reported: only the durations as a whole. Where the time goes stays unattributed until events carry
@@ -37,6 +36,7 @@ export function Breakdown({ breakdown, place, params }: Props) {
           />
         </section>
       )}
+      <PairTable cells={breakdown.cells} params={params} />
       <TermTable terms={breakdown.quantiles.terms} touched={breakdown.touched} />
       <GainTable breakdown={breakdown} />
       <Excluded breakdown={breakdown} />

@@ -7,10 +7,12 @@ import { withParams } from '../scopeUrl';
 const COLUMNS = ['e2e', 'model', 'gap'] as const;
 const HEADINGS = { e2e: 'End to end', model: 'Model', gap: 'Gap' };
 
-/** End to end against model for each endpoint and client region of the scope, the most requests first. */
+const SHOWN = 20;
+
+/** End to end against model for each endpoint and client region of the scope, the most requests first as they come. */
 export function PairTable({ cells, params }: { cells: BreakdownCell[]; params: URLSearchParams }) {
   if (cells.length === 0) return null;
-  const ordered = [...cells].sort((a, b) => b.n - a.n);
+  const rest = cells.slice(SHOWN);
   return (
     <section className="card overflow-x-auto">
       <h2 className="mb-2">By endpoint and client region</h2>
@@ -32,11 +34,17 @@ export function PairTable({ cells, params }: { cells: BreakdownCell[]; params: U
           </tr>
         </thead>
         <tbody>
-          {ordered.map((cell) => (
+          {cells.slice(0, SHOWN).map((cell) => (
             <PairRow key={JSON.stringify([cell.endpoint, cell.clientRegion])} cell={cell} params={params} />
           ))}
         </tbody>
       </table>
+      {rest.length > 0 && (
+        <p className="mt-2 text-quiet">
+          Not shown: {formatCount(rest.length)} more, with {formatCount(rest.reduce((sum, cell) => sum + cell.n, 0))}{' '}
+          requests. Choose an endpoint or a client region to see them.
+        </p>
+      )}
     </section>
   );
 }
