@@ -162,6 +162,8 @@ describe('signed in', () => {
     const network = page.locator('[data-testid=term][data-term=network]');
     expect(await network.textContent()).toMatch(/missing/);
     expect(await inRow(network, 'p50')).toBe('–');
+    expect(await page.getByTestId('no-terms').textContent()).toMatch(/No terms reported/);
+    expect(await page.getByTestId('pair').count()).toBeGreaterThan(1);
   });
 
   it('nothing was logged as an error in the browser', () => {
