@@ -37,7 +37,7 @@ export function badParameter(name: string, problem: string, hint: string): Answe
 }
 
 function parseTimeMs(name: string, text: string): number {
-  const ms = /^\d{10,16}$/.test(text) ? Number(text) : Date.parse(text);
+  const ms = /^\d{12,14}$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isFinite(ms)) return ms;
   throw badParameter(
     name,
