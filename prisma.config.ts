@@ -15,6 +15,7 @@ const EVENT_TABLES = [
   'rollup',
   'fold_state',
   'ingest_count',
+  'ingest_key_day',
 ];
 
 export default defineConfig({

@@ -3,6 +3,7 @@ import { prisma } from './prisma';
 
 const EVENT_TABLES = ['pending', 'rollup', 'hot_chunk', 'ledger', 'quarantine', 'series', 'attribute_set'].concat([
   'ingest_count',
+  'ingest_key_day',
   'fold_state',
 ]);
 

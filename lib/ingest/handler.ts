@@ -20,7 +20,7 @@ const DEFAULT_VANTAGE: Record<Scope, Vantage> = { ingest: 'service', probe: 'pro
 export type Authenticate = (
   headers: IncomingMessage['headers'],
   scopes: readonly Scope[],
-) => Promise<{ projectId: string; scope: string }>;
+) => Promise<{ projectId: string; keyId: string; scope: string }>;
 
 const PATH = '/api/v1/events';
 const MAX_CONCURRENT = 256;
@@ -89,6 +89,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, authen
   if (key.scope === 'browser') allowOrigin(request, response);
   const batch = {
     projectId: key.projectId,
+    keyId: key.keyId,
     defaultVantage: DEFAULT_VANTAGE[key.scope as Scope],
     idempotencyKey: idempotencyKey(request),
     sentAtUs: sentAt(request),

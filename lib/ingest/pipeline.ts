@@ -1,7 +1,7 @@
 // The order of the write path: validate → attribute → append → count.
 
 import type { Vantage } from '../core/terms';
-import { addCounts } from '../db/counts';
+import { addCounts, noteKey } from '../db/counts';
 import { keyOfIdempotencyKey, keyOfIds, type LedgerEntry } from '../db/ledger';
 import { addDays, utcDay } from '../db/partitions';
 import { append, type Post } from './append';
@@ -14,6 +14,7 @@ export type IngestAnswer = { accepted: number; duplicates: number; rejected: Rej
 
 export type Batch = {
   projectId: string;
+  keyId: string;
   defaultVantage: Vantage;
   items: readonly unknown[];
   idempotencyKey: string | null;
@@ -23,7 +24,14 @@ export type Batch = {
 };
 
 type Kind = AttributeNote | 'late' | 'unknownFields' | `rejected:${RejectReason}`;
-type Prepared = { requests: Post['requests']; asSentUs: number; rejected: Rejection[]; counts: Map<Kind, number> };
+type Prepared = {
+  requests: Post['requests'];
+  /** The smallest startedAt as sent, and the newest as corrected; µs since the epoch. */
+  asSentUs: number;
+  newestUs: number;
+  rejected: Rejection[];
+  counts: Map<Kind, number>;
+};
 
 const SKEW_US = 2_000_000;
 const MAX_ID_SHOWN = 64;
@@ -42,7 +50,14 @@ export async function ingest(batch: Batch): Promise<IngestAnswer> {
   if (accepted === 0)
     for (const kind of ['late', 'inconsistent', 'noStreamObserved', 'unknownFields']) delete kinds[kind];
   else if (skewed) kinds.skewed = accepted;
-  addCounts(batch.projectId, kinds, batch.receivedAtUs / 1_000);
+  const receivedAtMs = batch.receivedAtUs / 1_000;
+  addCounts(batch.projectId, kinds, receivedAtMs);
+  noteKey(batch.projectId, {
+    keyId: batch.keyId,
+    newestEventMs: accepted === 0 ? null : Math.floor(prepared.newestUs / 1_000),
+    receivedAtMs: Math.floor(receivedAtMs),
+    skewMs: skewed ? Math.round(skewUs / 1_000) : null,
+  });
   return { accepted, duplicates, rejected: prepared.rejected };
 }
 
@@ -52,6 +67,7 @@ function prepare(batch: Batch, skewUs: number): Prepared {
   const rejected: Rejection[] = [];
   const requests: Post['requests'][number][] = [];
   let asSentUs = Number.POSITIVE_INFINITY;
+  let newestUs = 0;
   batch.items.forEach((item, index) => {
     const checked = check(item, { nowUs: batch.receivedAtUs, skewUs });
     if (!checked.ok) {
@@ -67,9 +83,10 @@ function prepare(batch: Batch, skewUs: number): Prepared {
     if (checked.late) count('late');
     if (checked.unknownFields > 0) count('unknownFields', checked.unknownFields);
     asSentUs = Math.min(asSentUs, checked.sentAtUs);
+    newestUs = Math.max(newestUs, checked.startedAtUs);
     requests.push(request);
   });
-  return { requests, asSentUs, rejected, counts };
+  return { requests, asSentUs, newestUs, rejected, counts };
 }
 
 function check(item: unknown, clock: { nowUs: number; skewUs: number }): Validated | Refused {

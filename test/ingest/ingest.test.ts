@@ -190,6 +190,11 @@ describe('what is stored', () => {
     expect((await post(key, [event({ startedAt: ahead - 5_000 })], headers)).body.accepted).toBe(1);
     const [row] = await stored(projectId);
     expect(Math.abs(Number(row!.started_us) / 1_000 - (Date.now() - 5_000))).toBeLessThan(3_000);
+    await writeCounts();
+    const [seen] = await database.query('SELECT * FROM ingest_key_day WHERE project_id = $1', [projectId]);
+    expect(seen).toMatchObject({ skewed_posts: '1' });
+    expect(Number(seen!.skew_ms_min)).toBeLessThan(-3_590_000);
+    expect(Math.abs(Number(seen!.newest_event) - Number(row!.started_us) / 1_000)).toBeLessThan(1);
   });
 });
 
