@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { OUTCOMES, type Outcome, VANTAGES, type Vantage } from '../core/terms';
 import { AnswerError } from '../platform/errors';
+import { SCOPE_LISTS, SCOPE_PARAMETERS, type ScopeList } from './scopeParameters';
 
 /** What the wait is measured as: `wait` follows each endpoint's class. */
 export const METRICS = ['wait', 'e2e', 'ttft'] as const;
@@ -28,8 +29,6 @@ export type Scope = {
 
 const DAY_MS = 86_400_000;
 const LONGEST_DAYS = 1_100;
-const LISTS = ['endpoint', 'clientRegion', 'serviceRegion', 'provider', 'model', 'environment', 'version'] as const;
-const names = ['from', 'to', 'timeZone', ...LISTS, 'outcome', 'vantage', 'metric'] as const;
 
 /** 400 that names the parameter and the fix. */
 export function badParameter(name: string, problem: string, hint: string): AnswerError {
@@ -75,8 +74,8 @@ function parseZone(zone: string | null): string | null {
 export function parseScope(params: URLSearchParams, options: { nowMs?: number; also?: readonly string[] } = {}): Scope {
   const { nowMs = Date.now(), also = [] } = options;
   for (const name of params.keys()) {
-    if ((names as readonly string[]).includes(name) || also.includes(name)) continue;
-    throw badParameter(name.slice(0, 40), 'no such parameter', `Use: ${[...names, ...also].join(', ')}.`);
+    if ((SCOPE_PARAMETERS as readonly string[]).includes(name) || also.includes(name)) continue;
+    throw badParameter(name.slice(0, 40), 'no such parameter', `Use: ${[...SCOPE_PARAMETERS, ...also].join(', ')}.`);
   }
   const list = (name: string) => params.getAll(name).filter((value) => value !== '');
   const to = params.get('to');
@@ -91,7 +90,7 @@ export function parseScope(params: URLSearchParams, options: { nowMs?: number; a
     if ((OUTCOMES as readonly string[]).includes(value)) return value as Outcome;
     throw badParameter('outcome', `"${value.slice(0, 40)}" is not known`, `Use one of: ${OUTCOMES.join(', ')}.`);
   });
-  const lists = Object.fromEntries(LISTS.map((name) => [name, list(name)])) as Record<(typeof LISTS)[number], string[]>;
+  const lists = Object.fromEntries(SCOPE_LISTS.map((name) => [name, list(name)])) as Record<ScopeList, string[]>;
   return {
     ...lists,
     fromUs: Math.round(fromMs * 1000),

@@ -1,12 +1,13 @@
 'use client';
 
-import { BarController, BarElement, CategoryScale, Chart, Legend, LinearScale, Tooltip } from 'chart.js';
-import { useEffect, useState } from 'react';
+import { BarController, BarElement, CategoryScale, Legend, LinearScale, Tooltip } from 'chart.js';
 import { Bar } from 'react-chartjs-2';
 import { formatMs } from '@/lib/charts/formatMs';
 import type { StackedBars } from '@/lib/charts/stackedBars';
+import { setUpCharts } from './chartSetup';
+import { useInk } from './useInk';
 
-Chart.register(BarController, BarElement, CategoryScale, LinearScale, Legend, Tooltip);
+setUpCharts(BarController, BarElement, CategoryScale, LinearScale, Legend, Tooltip);
 
 type Props = { title: string; bars: StackedBars; direction: 'across' | 'up'; labelHeading: string };
 
@@ -35,7 +36,6 @@ export function StackedChart({ title, bars, direction, labelHeading }: Props) {
           options={{
             indexAxis: isAcross ? 'y' : 'x',
             maintainAspectRatio: false,
-            animation: false,
             scales: isAcross ? { x: value, y: category } : { x: category, y: value },
             plugins: {
               legend: { position: 'bottom', labels: { color: ink.ink, boxWidth: 12 } },
@@ -88,20 +88,4 @@ function ChartTable({ title, bars, labelHeading }: Pick<Props, 'title' | 'bars' 
       </div>
     </details>
   );
-}
-
-const LIGHT = { ink: '#141a22', quiet: '#56606d', line: '#dfe4ea' };
-const DARK = { ink: '#e8edf3', quiet: '#9dabbb', line: '#2b3542' };
-
-/** Chart text colours for the scheme in use; canvases do not follow the style sheet by themselves. */
-function useInk(): typeof LIGHT {
-  const [isDark, setDark] = useState(false);
-  useEffect(() => {
-    const query = window.matchMedia('(prefers-color-scheme: dark)');
-    const follow = () => setDark(query.matches);
-    follow();
-    query.addEventListener('change', follow);
-    return () => query.removeEventListener('change', follow);
-  }, []);
-  return isDark ? DARK : LIGHT;
 }

@@ -1,4 +1,6 @@
 // The URL is the whole state of a page: presets are kept as such ("range=24h"), so that a link stays "the last day".
+export { withParams } from './urlParams';
+
 import { parseScope, type Scope } from '@/lib/queries/scope';
 
 export const RANGES = {
@@ -32,16 +34,6 @@ export function parsePageScope(search: SearchParams, nowMs: number): PageScope {
     asked.set('to', new Date(nowMs).toISOString());
   }
   return { scope: parseScope(asked), range, params };
-}
-
-/** The query string with some parameters changed; null takes one out. */
-export function withParams(params: URLSearchParams, changes: Record<string, string | null>): string {
-  const next = new URLSearchParams(params);
-  for (const [name, value] of Object.entries(changes))
-    if (value === null) next.delete(name);
-    else next.set(name, value);
-  const text = next.toString();
-  return text === '' ? '' : `?${text}`;
 }
 
 function rangeOf(params: URLSearchParams): Range | 'custom' {

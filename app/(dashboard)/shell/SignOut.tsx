@@ -1,5 +1,7 @@
 'use client';
 
+import { LogOut } from 'lucide-react';
+
 /** Ends the session on the server, then shows the sign-in page. */
 export function SignOut() {
   async function signOut() {
@@ -8,8 +10,9 @@ export function SignOut() {
     window.location.assign('/sign-in');
   }
   return (
-    <button type="button" onClick={signOut}>
-      Sign out
+    <button type="button" className="icon-button" onClick={signOut} title="Sign out">
+      <LogOut aria-hidden="true" className="size-4" />
+      <span className="sr-only">Sign out</span>
     </button>
   );
 }

@@ -1,0 +1,32 @@
+// Every page of a project, one line each, in the order of the navigation. A page appears in the menu, the command
+// palette and the keyboard help by its line here.
+
+import { Gauge, KeyRound, Layers, type LucideIcon } from 'lucide-react';
+
+export type PageEntry = {
+  /** Below the project's root; '' is the first screen. */
+  path: string;
+  name: string;
+  /** What the page answers, in a person's words. */
+  question: string;
+  /** Pressed after `g`. */
+  key: string;
+  icon: LucideIcon;
+};
+
+export const PAGE_GROUPS: readonly { title: string; pages: readonly PageEntry[] }[] = [
+  {
+    title: 'Now',
+    pages: [{ path: '', name: 'Overview', question: 'What should we fix first?', key: 'o', icon: Gauge }],
+  },
+  {
+    title: 'Understand',
+    pages: [{ path: '/breakdown', name: 'Breakdown', question: 'Where does the time go?', key: 'b', icon: Layers }],
+  },
+  {
+    title: 'Set up',
+    pages: [{ path: '/settings/keys', name: 'Keys', question: 'Who may send and read?', key: 'k', icon: KeyRound }],
+  },
+];
+
+export const PAGES: readonly PageEntry[] = PAGE_GROUPS.flatMap((group) => group.pages);
