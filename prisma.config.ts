@@ -13,6 +13,7 @@ const EVENT_TABLES = [
   'pending',
   'quarantine',
   'rollup',
+  'cell_key',
   'fold_state',
   'ingest_count',
   'ingest_key_day',

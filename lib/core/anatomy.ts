@@ -85,16 +85,22 @@ export function encodeAnatomy(anatomy: Anatomy): Uint8Array {
   return writer.bytes();
 }
 
-export function readAnatomy(reader: ByteReader): Anatomy {
-  const anatomy: Anatomy = new Map();
+/** Adds a stored anatomy to `into`. */
+export function mergeStoredAnatomy(into: Anatomy, reader: ByteReader): void {
   while (!reader.done) {
     const index = reader.signed();
-    const [n, weight, wait] = [reader.signed(), reader.signed(), reader.signed()];
-    const termUs = TERMS.map(() => reader.signed());
-    const covered = TERMS.map(() => reader.signed());
-    anatomy.set(index, { n, weight, waitUs: wait, termUs, covered });
+    let bucket = into.get(index);
+    if (!bucket) {
+      bucket = emptyBucket();
+      into.set(index, bucket);
+    }
+    bucket.n += reader.signed();
+    bucket.weight += reader.signed();
+    bucket.waitUs += reader.signed();
+    for (let i = 0; i < TERMS.length; i++) bucket.termUs[i]! += reader.signed();
+    for (let i = 0; i < TERMS.length; i++) bucket.covered[i]! += reader.signed();
+    if (bucket.n === 0 && bucket.weight === 0) into.delete(index);
   }
-  return anatomy;
 }
 
 /** The share of each bucket that lies within a span of cumulated requests. */

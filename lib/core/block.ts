@@ -1,7 +1,13 @@
 // Blocks: encoded cells in key order, packed up to 32 kB, so that a read of some cells unpacks little.
+//
+//   count · count × (id in 8 bytes, length) · bodies
+//
+// A cell stands under the hash of its key; the text of each key is kept once a project (`cell_key`), not in every block:
+// most bodies are shorter than their key. A reader passes over cells it does not want without touching their bodies.
 // The split depends on the cells alone, so equal cells give equal blocks.
 
 import { ByteReader, ByteWriter } from './bytes';
+import { hash53 } from './hash';
 
 const BLOCK_BYTES = 32_768;
 
@@ -19,37 +25,54 @@ function compareKeys(a: string, b: string): number {
 }
 const rotate = (unit: number) => (unit >= 0xe000 ? unit - 0x800 : unit + 0x2000);
 
+/** What a key is called inside blocks. 53 bits: two of a million keys are the same with p < 10^-4. */
+export const cellId = (key: string): number => hash53(key);
+
+type Encoded = { key: string; body: Uint8Array };
+
+function pack(cells: readonly Encoded[]): Block {
+  const writer = new ByteWriter();
+  writer.unsigned(cells.length);
+  for (const { key, body } of cells) {
+    writer.fixed(cellId(key));
+    writer.unsigned(body.length);
+  }
+  for (const { body } of cells) writer.raw(body);
+  return { firstCell: cells[0]!.key, lastCell: cells.at(-1)!.key, body: writer.bytes() };
+}
+
 /** Packs encoded cells by key. A cell beyond 32 kB has a block of its own. */
 export function packBlocks(cells: ReadonlyMap<string, Uint8Array>): Block[] {
   const blocks: Block[] = [];
-  let writer = new ByteWriter();
+  let open: Encoded[] = [];
   let size = 0;
-  let firstCell = '';
-  let lastCell = '';
   const close = () => {
-    if (size > 0) blocks.push({ firstCell, lastCell, body: writer.bytes() });
-    writer = new ByteWriter();
+    if (open.length > 0) blocks.push(pack(open));
+    open = [];
     size = 0;
   };
   for (const key of [...cells.keys()].sort(compareKeys)) {
     const body = cells.get(key)!;
-    if (size > 0 && size + body.length + key.length > BLOCK_BYTES) close();
-    if (size === 0) firstCell = key;
-    lastCell = key;
-    writer.text(key);
-    writer.sized(body);
-    size += body.length + key.length + 8;
+    if (size > 0 && size + body.length > BLOCK_BYTES) close();
+    open.push({ key, body });
+    size += body.length + 10;
   }
   close();
   return blocks;
 }
 
-/** The cells of a block, only those whose key `keep` accepts. */
-export function* unpackBlock(body: Uint8Array, keep?: (key: string) => boolean): Generator<[string, Uint8Array]> {
+/** The cells of a block, those whose id `keep` accepts. */
+export function* unpackBlock(body: Uint8Array, keep?: (id: number) => boolean): Generator<[number, Uint8Array]> {
   const reader = new ByteReader(body);
-  while (!reader.done) {
-    const key = reader.text();
-    const cell = reader.sized();
-    if (!keep || keep(key)) yield [key, cell];
+  const count = reader.unsigned();
+  const ids = new Float64Array(count);
+  const lengths = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    ids[i] = reader.fixed();
+    lengths[i] = reader.unsigned();
+  }
+  for (let i = 0; i < count; i++) {
+    if (keep && !keep(ids[i]!)) reader.skip(lengths[i]!);
+    else yield [ids[i]!, reader.take(lengths[i]!)];
   }
 }

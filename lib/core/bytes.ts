@@ -3,6 +3,14 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const HEX32 = /^[0-9a-f]{32}$/;
+const NO_ID = 0;
+const TEXT_FORM = 1;
+const UUID_FORM = 2;
+const HEX_FORM = 3;
+const HEX_OF = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Grows as it is written; `bytes()` gives what was written. */
 export class ByteWriter {
   private buffer = new Uint8Array(256);
@@ -51,6 +59,33 @@ export class ByteWriter {
     this.sized(encoder.encode(value));
   }
 
+  optionalText(value: string | null): void {
+    this.optional(value === null ? null : 0);
+    if (value !== null) this.text(value);
+  }
+
+  /** An id or null; the usual forms (UUID, trace id) take 16 bytes. */
+  identifier(value: string | null): void {
+    const form = value === null ? NO_ID : UUID.test(value) ? UUID_FORM : HEX32.test(value) ? HEX_FORM : TEXT_FORM;
+    this.unsigned(form);
+    if (form === TEXT_FORM) this.text(value!);
+    else if (form !== NO_ID) {
+      this.reserve(16);
+      const hex = form === UUID_FORM ? value!.replaceAll('-', '') : value!;
+      for (let i = 0; i < 32; i += 2) this.buffer[this.length++] = Number.parseInt(hex.slice(i, i + 2), 16);
+    }
+  }
+
+  /** An unsigned integer below 2^53 in 8 bytes. */
+  fixed(value: number): void {
+    this.reserve(8);
+    let rest = value;
+    for (let i = 0; i < 8; i++) {
+      this.buffer[this.length++] = rest % 256;
+      rest = Math.floor(rest / 256);
+    }
+  }
+
   bytes(): Uint8Array {
     return this.buffer.slice(0, this.length);
   }
@@ -87,14 +122,44 @@ export class ByteReader {
     return value === 0 ? null : value - 1;
   }
 
-  sized(): Uint8Array {
-    const length = this.unsigned();
+  take(length: number): Uint8Array {
     const bytes = this.buffer.subarray(this.position, this.position + length);
     this.position += length;
     return bytes;
   }
 
+  skip(length: number): void {
+    this.position += length;
+  }
+
+  sized(): Uint8Array {
+    return this.take(this.unsigned());
+  }
+
   text(): string {
     return decoder.decode(this.sized());
+  }
+
+  optionalText(): string | null {
+    return this.optional() === null ? null : this.text();
+  }
+
+  identifier(): string | null {
+    const form = this.unsigned();
+    if (form === NO_ID) return null;
+    if (form === TEXT_FORM) return this.text();
+    let hex = '';
+    for (let i = 0; i < 16; i++) hex += HEX_OF[this.buffer[this.position++]!]!;
+    if (form === HEX_FORM) return hex;
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  }
+
+  fixed(): number {
+    let low = 0;
+    let high = 0;
+    for (let i = 3; i >= 0; i--) low = low * 256 + this.buffer[this.position + i]!;
+    for (let i = 7; i >= 4; i--) high = high * 256 + this.buffer[this.position + i]!;
+    this.position += 8;
+    return high * 4294967296 + low;
   }
 }

@@ -2,16 +2,47 @@
 // Every cell is mergeable, its encoding canonical. Vantage, environment, outcome and cache hit are never dropped from a
 // key: they are populations that must not be pooled by accident.
 
-import { type Anatomy, addToAnatomy, encodeAnatomy, mergeAnatomy, readAnatomy } from './anatomy';
+import { type Anatomy, addToAnatomy, encodeAnatomy, mergeAnatomy, mergeStoredAnatomy } from './anatomy';
 import { ByteReader, ByteWriter } from './bytes';
 import { BASIS_OF, DEFAULT_OBJECTIVES, ENDPOINT_CLASSES } from './endpointClass';
-import { createHistogram, type Histogram, mergeHistogram, readHistogram, record, writeHistogram } from './histogram';
+import {
+  createHistogram,
+  type Histogram,
+  mergeHistogram,
+  mergeStoredHistogram,
+  record,
+  writeHistogram,
+} from './histogram';
 import { evidenceOf, gapUs, type TimedRequest, unattributedUs, waitUs } from './request';
-import { addToSample, createSample, encodeSample, mergeSample, readSample, type Sample } from './sample';
+import {
+  addToSample,
+  createSample,
+  DAY_LIMITS,
+  HOUR_LIMITS,
+  mergeSample,
+  type Sample,
+  type SampleLimits,
+  THIN_LIMITS,
+} from './sample';
+import { decodeSample, encodeSample } from './sampleCodec';
 import { EVIDENCES, MEASURED_TERMS, type Outcome, TERMS, type Vantage } from './terms';
 
-/** Stored as indexes: append only. */
-export const FAMILIES = ['duration', 'terms', 'anatomyE2e', 'anatomyTtft', 'sampleE2e', 'sampleTtft'] as const;
+/** Histograms of what `waitUs` says of each basis, of the model's time, and of the rest of the wait. */
+export const DURATIONS = ['e2e', 'ttft', 'model', 'gapE2e', 'gapTtft'] as const;
+export type Duration = (typeof DURATIONS)[number];
+
+/** What is read apart. Stored as indexes: append only. */
+export const FAMILIES = [
+  'counts',
+  ...DURATIONS,
+  'terms',
+  'anatomyE2e',
+  'anatomyTtft',
+  'sampleE2e',
+  'sampleTtft',
+  'thinE2e',
+  'thinTtft',
+] as const;
 export type Family = (typeof FAMILIES)[number];
 export const GROUPINGS = [
   'all',
@@ -48,11 +79,37 @@ export const DIMENSIONS_OF: Record<Grouping, readonly KeyDimension[]> = {
   full: KEY_DIMENSIONS,
 };
 
-/** Whether a grouping has this tier and family at all. */
+const FINE_GROUPINGS: readonly Grouping[] = ['all', 'endpoint', 'clientRegion'];
+const ANATOMY_GROUPINGS: readonly Grouping[] = ['endpoint', 'endpointClientRegion'];
+const TERM_GROUPINGS: readonly Grouping[] = ['endpoint', 'endpointClientRegion', 'regionPair', 'full'];
+
+/** Whether a grouping has this tier and family at all: only what some page or answer asks for. */
 export function isStored(grouping: Grouping, tier: Tier, family: Family): boolean {
-  if (family.startsWith('sample')) return grouping === 'endpointClientRegion' && tier !== '5min';
-  if (family.startsWith('anatomy') && grouping === 'full') return false;
-  return tier !== '5min' || grouping === 'all' || grouping === 'endpoint' || grouping === 'clientRegion';
+  switch (family) {
+    case 'counts':
+    case 'e2e':
+    case 'ttft':
+      return tier !== '5min' || FINE_GROUPINGS.includes(grouping);
+    case 'model':
+    case 'gapE2e':
+    case 'gapTtft':
+    case 'terms':
+      return tier !== '5min' && TERM_GROUPINGS.includes(grouping);
+    case 'anatomyE2e':
+    case 'anatomyTtft':
+      return tier !== '5min' && ANATOMY_GROUPINGS.includes(grouping);
+    case 'sampleE2e':
+    case 'sampleTtft':
+      return tier !== '5min' && grouping === 'endpointClientRegion';
+    default:
+      return tier === 'day' && grouping === 'endpointClientRegion';
+  }
+}
+
+/** What a sample of this family keeps. */
+export function sampleLimits(family: Family, tier: Tier): SampleLimits {
+  if (family === 'thinE2e' || family === 'thinTtft') return THIN_LIMITS;
+  return tier === 'hour' ? HOUR_LIMITS : DAY_LIMITS;
 }
 
 /** undefined: dropped by the grouping; null: not told. */
@@ -138,44 +195,49 @@ export function coarsen(key: CellKey, grouping: Grouping): CellKey {
   return coarse;
 }
 
-/** Histograms of a duration cell; e2e and ttft hold the populations of `waitUs`. */
-export const DURATIONS = ['e2e', 'ttft', 'model', 'gapE2e', 'gapTtft'] as const;
-export type Duration = (typeof DURATIONS)[number];
+/** Counts of a cell: requests and weights, with a first output, and tokens told (how many requests told them is n). */
+export const COUNTS = [
+  'n',
+  'weight',
+  'withTtft',
+  'weightWithTtft',
+  'inputTokens',
+  'outputTokens',
+  'withInputTokens',
+  'withOutputTokens',
+] as const;
+export type Count = (typeof COUNTS)[number];
 
-/** Counts of a duration cell: requests and weights, with a first output, and tokens. */
-export const COUNTS = ['n', 'weight', 'withTtft', 'weightWithTtft', 'inputTokens', 'outputTokens'] as const;
-export type DurationCell = {
-  family: 'duration';
+export type CountsCell = {
+  family: 'counts';
   counts: number[];
   /**
    * Weight judged by the default objective of each class, exact, in the order of ENDPOINT_CLASSES: ok requests within the
    * threshold; in cells of cancelled requests those that had already waited longer (bad; the others do not count).
    */
   judged: number[];
-  histograms: Histogram[];
 };
+export type HistogramCell = { family: Duration; histogram: Histogram };
 export type TermsCell = { family: 'terms'; histograms: Histogram[]; evidence: number[] };
 export type AnatomyCell = { family: 'anatomyE2e' | 'anatomyTtft'; anatomy: Anatomy };
-export type SampleCell = { family: 'sampleE2e' | 'sampleTtft'; sample: Sample };
-export type Cell = DurationCell | TermsCell | AnatomyCell | SampleCell;
-export type CellOf<F extends Family> = F extends 'duration'
-  ? DurationCell
-  : F extends 'terms'
-    ? TermsCell
-    : F extends `anatomy${string}`
-      ? AnatomyCell
-      : SampleCell;
+export type SampleCell = { family: 'sampleE2e' | 'sampleTtft' | 'thinE2e' | 'thinTtft'; sample: Sample };
+export type Cell = CountsCell | HistogramCell | TermsCell | AnatomyCell | SampleCell;
+export type CellOf<F extends Family> = F extends 'counts'
+  ? CountsCell
+  : F extends Duration
+    ? HistogramCell
+    : F extends 'terms'
+      ? TermsCell
+      : F extends `anatomy${string}`
+        ? AnatomyCell
+        : SampleCell;
 
-export function emptyCell<F extends Family>(family: F): CellOf<F>;
-export function emptyCell(family: Family): Cell {
+/** A cell without requests; what a sample keeps depends on its tier. */
+export function emptyCell<F extends Family>(family: F, tier?: Tier): CellOf<F>;
+export function emptyCell(family: Family, tier: Tier = 'day'): Cell {
   switch (family) {
-    case 'duration':
-      return {
-        family,
-        counts: COUNTS.map(() => 0),
-        judged: ENDPOINT_CLASSES.map(() => 0),
-        histograms: DURATIONS.map(() => createHistogram()),
-      };
+    case 'counts':
+      return { family, counts: COUNTS.map(() => 0), judged: ENDPOINT_CLASSES.map(() => 0) };
     case 'terms':
       return {
         family,
@@ -185,18 +247,21 @@ export function emptyCell(family: Family): Cell {
     case 'anatomyE2e':
     case 'anatomyTtft':
       return { family, anatomy: new Map() };
+    case 'sampleE2e':
+    case 'sampleTtft':
+    case 'thinE2e':
+    case 'thinTtft':
+      return { family, sample: createSample(sampleLimits(family, tier)) };
     default:
-      return { family, sample: createSample() };
+      return { family, histogram: createHistogram() };
   }
 }
 
-function addDurations(cell: DurationCell, request: TimedRequest): void {
+function addCounts(cell: CountsCell, request: TimedRequest): void {
   const { weight, ttftUs, inputTokens, outputTokens } = request;
   const withTtft = ttftUs === null ? 0 : 1;
-  const added = [1, weight, withTtft, withTtft * weight, inputTokens ?? 0, outputTokens ?? 0];
-  added.forEach((count, i) => {
-    cell.counts[i]! += count;
-  });
+  const tokens = [inputTokens ?? 0, outputTokens ?? 0, inputTokens === null ? 0 : 1, outputTokens === null ? 0 : 1];
+  addAll(cell.counts, [1, weight, withTtft, withTtft * weight, ...tokens]);
   ENDPOINT_CLASSES.forEach((endpointClass, i) => {
     const wait = waitUs(request, BASIS_OF[endpointClass]);
     if (wait === null) return;
@@ -204,18 +269,19 @@ function addDurations(cell: DurationCell, request: TimedRequest): void {
     const counts = request.outcome === 'ok' ? within : request.outcome === 'cancelled' && !within && ttftUs === null;
     if (counts) cell.judged[i]! += weight;
   });
-  if (request.outcome === 'error') return;
-  const model = request.terms[MEASURED_TERMS.indexOf('model')] ?? null;
-  const values = [
-    waitUs(request, 'e2e'),
-    waitUs(request, 'ttft'),
-    model,
-    gapUs(request, 'e2e'),
-    gapUs(request, 'ttft'),
-  ];
-  values.forEach((us, i) => {
-    if (us !== null) record(cell.histograms[i]!, Math.max(0, us), weight);
-  });
+}
+
+/** A duration (µs) of a request, or null when it tells nothing about it. */
+function durationUs(request: TimedRequest, duration: Duration): number | null {
+  switch (duration) {
+    case 'e2e':
+    case 'ttft':
+      return waitUs(request, duration);
+    case 'model':
+      return request.outcome === 'error' ? null : (request.terms[MEASURED_TERMS.indexOf('model')] ?? null);
+    default:
+      return gapUs(request, duration === 'gapE2e' ? 'e2e' : 'ttft');
+  }
 }
 
 function addTerms(cell: TermsCell, request: TimedRequest): void {
@@ -238,8 +304,8 @@ function termUs(request: TimedRequest, index: number): number | null {
 /** Adds one request; what it tells nothing about is left alone. */
 export function addToCell(cell: Cell, request: TimedRequest): void {
   switch (cell.family) {
-    case 'duration':
-      addDurations(cell, request);
+    case 'counts':
+      addCounts(cell, request);
       return;
     case 'terms':
       addTerms(cell, request);
@@ -251,42 +317,45 @@ export function addToCell(cell: Cell, request: TimedRequest): void {
       addToAnatomy(cell.anatomy, request, 'ttft');
       return;
     case 'sampleE2e':
+    case 'thinE2e':
       addToSample(cell.sample, request, 'e2e');
       return;
     case 'sampleTtft':
+    case 'thinTtft':
       addToSample(cell.sample, request, 'ttft');
       return;
+    default: {
+      const us = durationUs(request, cell.family);
+      if (us !== null) record(cell.histogram, Math.max(0, us), request.weight);
+    }
   }
 }
 
-function addCounts(into: number[], other: readonly number[]): void {
-  other.forEach((count, i) => {
-    into[i]! += count;
-  });
+function addAll(into: number[], other: readonly number[]): void {
+  for (let i = 0; i < into.length; i++) into[i]! += other[i]!;
 }
 
-/** Adds all of `other` (same family) to `into`; `other` stays untouched. */
+/** Adds all of `other` (of the same family; for a thin sample also the full one) to `into`; `other` stays untouched. */
 export function mergeCell(into: Cell, other: Cell): void {
-  if (into.family === 'duration' && other.family === 'duration') {
-    addCounts(into.counts, other.counts);
-    addCounts(into.judged, other.judged);
-    into.histograms.forEach((h, i) => {
-      mergeHistogram(h, other.histograms[i]!);
-    });
+  if (into.family === 'counts' && other.family === 'counts') {
+    addAll(into.counts, other.counts);
+    addAll(into.judged, other.judged);
   } else if (into.family === 'terms' && other.family === 'terms') {
     into.histograms.forEach((h, i) => {
       mergeHistogram(h, other.histograms[i]!);
     });
-    addCounts(into.evidence, other.evidence);
-  } else if ('anatomy' in into && 'anatomy' in other) mergeAnatomy(into.anatomy, other.anatomy);
+    addAll(into.evidence, other.evidence);
+  } else if ('histogram' in into && 'histogram' in other) mergeHistogram(into.histogram, other.histogram);
+  else if ('anatomy' in into && 'anatomy' in other) mergeAnatomy(into.anatomy, other.anatomy);
   else if ('sample' in into && 'sample' in other) mergeSample(into.sample, other.sample);
   else throw new Error(`cells of ${into.family} and ${other.family} do not merge`);
 }
 
 /** True when nothing was ever added: such cells are not stored. */
 export function isEmpty(cell: Cell): boolean {
-  if (cell.family === 'duration') return cell.counts[0] === 0;
+  if (cell.family === 'counts') return cell.counts[0] === 0;
   if (cell.family === 'terms') return cell.histograms.every((h) => h.n === 0);
+  if ('histogram' in cell) return cell.histogram.n === 0;
   return 'anatomy' in cell ? cell.anatomy.size === 0 : cell.sample.n === 0;
 }
 
@@ -294,31 +363,31 @@ export function encodeCell(cell: Cell): Uint8Array {
   if ('anatomy' in cell) return encodeAnatomy(cell.anatomy);
   if ('sample' in cell) return encodeSample(cell.sample);
   const writer = new ByteWriter();
-  const numbers = cell.family === 'duration' ? [...cell.counts, ...cell.judged] : cell.evidence;
-  for (const number of numbers) writer.signed(number);
-  for (const histogram of cell.histograms) writeHistogram(writer, histogram);
+  if (cell.family === 'counts') for (const number of [...cell.counts, ...cell.judged]) writer.signed(number);
+  else if (cell.family === 'terms') {
+    for (const number of cell.evidence) writer.signed(number);
+    for (const histogram of cell.histograms) writeHistogram(writer, histogram);
+  } else writeHistogram(writer, cell.histogram);
   return writer.bytes();
 }
 
-export function decodeCell<F extends Family>(family: F, bytes: Uint8Array): CellOf<F>;
-export function decodeCell(family: Family, bytes: Uint8Array): Cell {
+/** Adds a stored cell of the same family to `into`, without building it first where that is dear. */
+export function mergeStored(into: Cell, bytes: Uint8Array): void {
   const reader = new ByteReader(bytes);
-  switch (family) {
-    case 'duration':
-      return {
-        family,
-        counts: COUNTS.map(() => reader.signed()),
-        judged: ENDPOINT_CLASSES.map(() => reader.signed()),
-        histograms: DURATIONS.map(() => readHistogram(reader)),
-      };
-    case 'terms': {
-      const evidence = TERMS.flatMap(() => EVIDENCES.map(() => reader.signed()));
-      return { family, evidence, histograms: TERMS.map(() => readHistogram(reader)) };
-    }
-    case 'anatomyE2e':
-    case 'anatomyTtft':
-      return { family, anatomy: readAnatomy(reader) };
-    default:
-      return { family, sample: readSample(reader, MEASURED_TERMS.length) };
-  }
+  if (into.family === 'counts') {
+    for (let i = 0; i < into.counts.length; i++) into.counts[i]! += reader.signed();
+    for (let i = 0; i < into.judged.length; i++) into.judged[i]! += reader.signed();
+  } else if (into.family === 'terms') {
+    for (let i = 0; i < into.evidence.length; i++) into.evidence[i]! += reader.signed();
+    for (const histogram of into.histograms) mergeStoredHistogram(histogram, reader);
+  } else if ('histogram' in into) mergeStoredHistogram(into.histogram, reader);
+  else if ('anatomy' in into) mergeStoredAnatomy(into.anatomy, reader);
+  else mergeSample(into.sample, decodeSample(bytes, into.sample.limits));
+}
+
+export function decodeCell<F extends Family>(family: F, tier: Tier, bytes: Uint8Array): CellOf<F>;
+export function decodeCell(family: Family, tier: Tier, bytes: Uint8Array): Cell {
+  const cell: Cell = emptyCell(family, tier);
+  mergeStored(cell, bytes);
+  return cell;
 }

@@ -34,17 +34,22 @@ type FoldOptions = {
   wants?: (tier: Tier, periodS: number) => boolean;
 };
 
+/** Thin samples are taken from the full ones. */
+const SOURCE: Partial<Record<Family, Family>> = { thinE2e: 'sampleE2e', thinTtft: 'sampleTtft' };
+const sourceOf = (family: Family): Family => SOURCE[family] ?? family;
+
 type Base = { slotS: number; key: string; cells: Map<Family, Cell> };
 
 function foldBase(requests: Iterable<TimedRequest>, calendar: Calendar, families: readonly Family[]): Base[] {
   const bases = new Map<string, Base>();
+  const sources = [...new Set(families.map(sourceOf))];
   for (const request of requests) {
     const key = formatKey(fullKey(request));
     const slotS = calendar.startS('5min', request.startedAtUs);
     const id = `${slotS} ${key}`;
     let base = bases.get(id);
     if (!base) {
-      base = { slotS, key, cells: new Map(families.map((f) => [f, emptyCell(f)])) };
+      base = { slotS, key, cells: new Map(sources.map((f) => [f, emptyCell(f)])) };
       bases.set(id, base);
     }
     for (const cell of base.cells.values()) addToCell(cell, request);
@@ -63,7 +68,8 @@ export function fold(requests: Iterable<TimedRequest>, options: FoldOptions): Fo
       for (const tier of TIERS) {
         const periodS = calendar.startS(tier, base.slotS * 1e6);
         if (!wants(tier, periodS)) continue;
-        for (const [family, cell] of base.cells) {
+        for (const family of families) {
+          const cell = base.cells.get(sourceOf(family))!;
           if (isEmpty(cell) || !isStored(grouping, tier, family)) continue;
           const id = `${grouping} ${tier} ${family} ${periodS}`;
           let part = parts.get(id);
@@ -73,7 +79,7 @@ export function fold(requests: Iterable<TimedRequest>, options: FoldOptions): Fo
           }
           let into = part.cells.get(key);
           if (!into) {
-            into = emptyCell(family);
+            into = emptyCell(family, tier);
             part.cells.set(key, into);
           }
           mergeCell(into, cell);

@@ -106,15 +106,27 @@ export function quantileUs(histogram: Histogram, q: number): number | null {
   return quantilesUs(histogram, [q])[0]!;
 }
 
+/** Bits of a stored histogram's head: what is as usual is left out. */
+const OTHER_SCALE = 1;
+const WEIGHTED = 2;
+const HAS_ZERO = 4;
+
 export function writeHistogram(writer: ByteWriter, histogram: Histogram): void {
-  writer.unsigned(histogram.scale);
-  writer.signed(histogram.n);
-  writer.signed(histogram.weight);
-  writer.signed(histogram.weightSquared);
+  const { n, weight, weightSquared, zero, scale } = histogram;
+  const isWeighted = weight !== n || weightSquared !== n;
+  writer.unsigned(
+    (scale === LATENCY_SCALE ? 0 : OTHER_SCALE) | (isWeighted ? WEIGHTED : 0) | (zero === 0 ? 0 : HAS_ZERO),
+  );
+  if (scale !== LATENCY_SCALE) writer.unsigned(scale);
+  writer.signed(n);
+  if (isWeighted) {
+    writer.signed(weight);
+    writer.signed(weightSquared);
+  }
+  if (zero !== 0) writer.signed(zero);
   writer.optional(histogram.minUs);
   writer.optional(histogram.maxUs);
-  writer.signed(histogram.zero);
-  const indexes = [...histogram.buckets.keys()].sort((a, b) => a - b);
+  const indexes = Float64Array.from(histogram.buckets.keys()).sort();
   writer.unsigned(indexes.length);
   let previous = 0;
   indexes.forEach((index, i) => {
@@ -125,20 +137,33 @@ export function writeHistogram(writer: ByteWriter, histogram: Histogram): void {
   });
 }
 
-export function readHistogram(reader: ByteReader): Histogram {
-  const histogram = createHistogram(reader.unsigned());
-  histogram.n = reader.signed();
-  histogram.weight = reader.signed();
-  histogram.weightSquared = reader.signed();
-  histogram.minUs = reader.optional();
-  histogram.maxUs = reader.optional();
-  histogram.zero = reader.signed();
+/** Adds a stored histogram to `into` without building it first: what merging many parts costs. */
+export function mergeStoredHistogram(into: Histogram, reader: ByteReader): void {
+  const head = reader.unsigned();
+  const scale = (head & OTHER_SCALE) === 0 ? LATENCY_SCALE : reader.unsigned();
+  if (scale !== into.scale) {
+    if (into.n !== 0) throw new Error(`histograms of scale ${into.scale} and ${scale} do not merge`);
+    into.scale = scale;
+  }
+  const n = reader.signed();
+  into.n += n;
+  into.weight += (head & WEIGHTED) === 0 ? n : reader.signed();
+  into.weightSquared += (head & WEIGHTED) === 0 ? n : reader.signed();
+  if ((head & HAS_ZERO) !== 0) into.zero += reader.signed();
+  const [minUs, maxUs] = [reader.optional(), reader.optional()];
+  if (minUs !== null && (into.minUs === null || minUs < into.minUs)) into.minUs = minUs;
+  if (maxUs !== null && (into.maxUs === null || maxUs > into.maxUs)) into.maxUs = maxUs;
   const length = reader.unsigned();
   let index = 0;
   for (let i = 0; i < length; i++) {
     index = i === 0 ? reader.signed() : index + reader.unsigned() + 1;
-    histogram.buckets.set(index, reader.signed());
+    bump(into.buckets, index, reader.signed());
   }
+}
+
+export function readHistogram(reader: ByteReader): Histogram {
+  const histogram = createHistogram();
+  mergeStoredHistogram(histogram, reader);
   return histogram;
 }
 

@@ -78,10 +78,7 @@ export const CHUNK_COLUMNS = [
   ...CALL_COLUMNS.map((c) => `array_to_json(${c.name}) AS ${c.name}`),
 ].join(', ');
 
-/** The same as one JSON value, for statements that unite chunks with other rows: `SELECT ${CHUNK_JSON} FROM hot_chunk`. */
-export const CHUNK_JSON = `(SELECT to_json(chunk_row) FROM (SELECT ${CHUNK_COLUMNS}) AS chunk_row)`;
-
-/** A row read with CHUNK_COLUMNS (or the value of CHUNK_JSON): arrays by column name, null where no request fills it. */
+/** A row read with CHUNK_COLUMNS: arrays by column name, null where no request fills it. */
 export type ChunkRow = { n: number } & Record<string, unknown>;
 
 export type EncodedChunk = { n: number; firstAtUs: number; lastAtUs: number; arrays: (string | null)[] };

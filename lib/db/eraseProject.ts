@@ -1,3 +1,4 @@
+import { forgetCellKeys } from './cellKeys';
 import { pool } from './pool';
 import { prisma } from './prisma';
 
@@ -5,6 +6,7 @@ const EVENT_TABLES = ['pending', 'rollup', 'hot_chunk', 'ledger', 'quarantine', 
   'ingest_count',
   'ingest_key_day',
   'fold_state',
+  'cell_key',
 ]);
 
 /**
@@ -20,6 +22,7 @@ export async function eraseProject(projectId: string): Promise<void> {
     // table names are the constants above
     for (const table of EVENT_TABLES) await client.query(`DELETE FROM ${table} WHERE project_id = $1`, [projectId]);
     await client.query('COMMIT');
+    forgetCellKeys(projectId);
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;

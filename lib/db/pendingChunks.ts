@@ -80,8 +80,13 @@ export async function seriesOf(projectId: string, rows: readonly ChunkRow[]): Pr
   return loadSeries(projectId, new Set(rows.flatMap(seriesIdsOf)));
 }
 
-export async function decodeRows(projectId: string, rows: readonly ChunkRow[]): Promise<TimedRequest[]> {
-  const series = await seriesOf(projectId, rows);
+/** The requests of chunks; what `client` sees. */
+export async function decodeRows(
+  client: PoolClient,
+  projectId: string,
+  rows: readonly ChunkRow[],
+): Promise<TimedRequest[]> {
+  const series = await loadSeries(projectId, new Set(rows.flatMap(seriesIdsOf)), client);
   return rows.flatMap((row) => decodeChunk(row, series));
 }
 

@@ -5,17 +5,18 @@ import { v7 as uuidv7 } from 'uuid';
 import { packBlocks, unpackBlock } from '../core/block';
 import {
   type Cell,
-  decodeCell,
+  emptyCell,
   encodeCell,
   FAMILIES,
   type Family,
   GROUPINGS,
   type Grouping,
   isEmpty,
-  mergeCell,
+  mergeStored,
   TIERS,
   type Tier,
 } from '../core/cell';
+import { keyTexts, saveCellKeys } from './cellKeys';
 
 /** Where parts stand side by side. */
 export type Place = { grouping: Grouping; tier: Tier; family: Family; periodS: number };
@@ -50,7 +51,9 @@ export async function insertParts(
   projectId: string,
   { parts, level }: { parts: Iterable<Part>; level: number },
 ): Promise<void> {
-  const rows = [...parts].flatMap((part) => rowsOf(part, level));
+  const all = [...parts];
+  await saveCellKeys(client, projectId, new Set(all.flatMap((part) => [...part.cells.keys()])));
+  const rows = all.flatMap((part) => rowsOf(part, level));
   for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
     const some = rows.slice(at, at + ROWS_A_STATEMENT);
     const tuple = (i: number) => `($1, 0, ${Array.from({ length: 10 }, (_, k) => `$${i * 10 + k + 2}`).join(', ')})`;
@@ -62,17 +65,19 @@ export async function insertParts(
   }
 }
 
-/** Merges the cells of an encoded block into `into`. */
+/** Merges the cells of a stored block into `into`, by cell id; `keep` says which. */
 export function mergeBlock(
-  into: Map<string, Cell>,
-  block: { family: Family; body: Uint8Array },
-  keep?: (key: string) => boolean,
+  into: Map<number, Cell>,
+  block: { family: Family; tier: Tier; body: Uint8Array },
+  keep?: (id: number) => boolean,
 ): void {
-  for (const [key, bytes] of unpackBlock(block.body, keep)) {
-    const cell: Cell = decodeCell(block.family, bytes);
-    const known = into.get(key);
-    if (known) mergeCell(known, cell);
-    else into.set(key, cell);
+  for (const [id, bytes] of unpackBlock(block.body, keep)) {
+    let cell = into.get(id);
+    if (cell === undefined) {
+      cell = emptyCell(block.family, block.tier);
+      into.set(id, cell);
+    }
+    mergeStored(cell, bytes);
   }
 }
 
@@ -84,16 +89,12 @@ async function mergeStack(client: PoolClient, projectId: string, stack: Stack): 
        AND period = $5 AND ($6::smallint IS NULL OR level = $6) RETURNING body`,
     [projectId, stack.grouping, stack.tier, stack.family, stack.period, stack.level],
   );
-  const family = FAMILIES[stack.family]!;
-  const cells = new Map<string, Cell>();
-  for (const { body } of rows) mergeBlock(cells, { family, body });
-  const part: Part = {
-    grouping: GROUPINGS[stack.grouping]!,
-    tier: TIERS[stack.tier]!,
-    family,
-    periodS: Number(stack.period),
-    cells,
-  };
+  const [family, tier] = [FAMILIES[stack.family]!, TIERS[stack.tier]!];
+  const byId = new Map<number, Cell>();
+  for (const { body } of rows) mergeBlock(byId, { family, tier, body });
+  const texts = await keyTexts(client, projectId, new Set(byId.keys()));
+  const cells = new Map([...byId].map(([id, cell]) => [texts.get(id)!, cell]));
+  const part: Part = { grouping: GROUPINGS[stack.grouping]!, tier, family, periodS: Number(stack.period), cells };
   await insertParts(client, projectId, { parts: [part], level: stack.level === null ? 0 : stack.level + 1 });
 }
 

@@ -2,6 +2,7 @@
 // and a cached row can never go stale.
 
 import { createHash } from 'node:crypto';
+import type pg from 'pg';
 import type { Dimensions } from '../core/request';
 import type { Vantage } from '../core/terms';
 import { singleton } from '../platform/singleton';
@@ -114,58 +115,66 @@ async function insertAttributeSets(rows: { projectId: string; id: string; attrib
   );
 }
 
-/** Series id (decimal text) → dimensions, from memory or one query. Ids that do not exist are absent from the map. */
-export async function loadSeries(projectId: string, ids: Iterable<string>): Promise<Map<string, Dimensions>> {
-  const cache = caches().series;
-  const found = new Map<string, Dimensions>();
+type Queryable = Pick<pg.Pool, 'query'>;
+
+/** Rows by id (decimal text): from a cache, what is missing there by one query. Ids that do not exist are absent. */
+async function loadCached<T>(
+  question: { projectId: string; ids: Iterable<string>; cache: Map<string, T> },
+  load: (missing: string) => Promise<[string, T][]>,
+): Promise<Map<string, T>> {
+  const { projectId, cache } = question;
+  const found = new Map<string, T>();
   const missing: string[] = [];
-  for (const id of new Set(ids)) {
+  for (const id of new Set(question.ids)) {
     const known = cache.get(`${projectId}/${id}`);
     if (known) found.set(id, known);
     else missing.push(id);
   }
   if (missing.length === 0) return found;
-  const { rows } = await pool().query<Record<string, string | null> & { series_id: string }>(
-    `SELECT series_id::text AS series_id, ${COLUMNS.map(([name]) => name).join(', ')}
-     FROM series WHERE project_id = $1 AND shard_key = 0 AND series_id = ANY($2::bigint[])`,
-    [projectId, arrayLiteral(missing)],
-  );
-  for (const row of rows) {
-    const dims: Dimensions = {
-      endpoint: row.endpoint!,
-      vantage: row.vantage as Vantage,
-      environment: row.environment ?? null,
-      version: row.version ?? null,
-      clientRegion: row.client_region ?? null,
-      serviceRegion: row.service_region ?? null,
-      provider: row.provider ?? null,
-      model: row.model ?? null,
-      modelRegion: row.model_region ?? null,
-    };
-    found.set(row.series_id, dims);
-    bounded(cache).set(`${projectId}/${row.series_id}`, dims);
+  for (const [id, value] of await load(arrayLiteral(missing))) {
+    found.set(id, value);
+    bounded(cache).set(`${projectId}/${id}`, value);
   }
   return found;
 }
 
-/** Attribute set id (decimal text) → attributes, from memory or one query. */
-export async function loadAttributeSets(projectId: string, ids: Iterable<string>): Promise<Map<string, Attributes>> {
-  const cache = caches().attributeSets;
-  const found = new Map<string, Attributes>();
-  const missing: string[] = [];
-  for (const id of new Set(ids)) {
-    const known = cache.get(`${projectId}/${id}`);
-    if (known) found.set(id, known);
-    else missing.push(id);
-  }
-  if (missing.length === 0) return found;
-  const { rows } = await pool().query<{ id: string; attributes: Attributes }>(
-    'SELECT id::text AS id, attributes FROM attribute_set WHERE project_id = $1 AND shard_key = 0 AND id = ANY($2::bigint[])',
-    [projectId, arrayLiteral(missing)],
+/** Series id → dimensions. */
+export function loadSeries(
+  projectId: string,
+  ids: Iterable<string>,
+  db: Queryable = pool(),
+): Promise<Map<string, Dimensions>> {
+  return loadCached({ projectId, ids, cache: caches().series }, async (missing) => {
+    const { rows } = await db.query<Record<string, string | null> & { series_id: string }>(
+      `SELECT series_id::text AS series_id, ${COLUMNS.map(([name]) => name).join(', ')}
+       FROM series WHERE project_id = $1 AND shard_key = 0 AND series_id = ANY($2::bigint[])`,
+      [projectId, missing],
+    );
+    return rows.map((row) => [row.series_id, dimensionsOf(row)]);
+  });
+}
+
+function dimensionsOf(row: Record<string, string | null>): Dimensions {
+  const dims = Object.fromEntries(COLUMNS.map(([name, field]) => [field, row[name] ?? null]));
+  return dims as Record<string, string | null> & { endpoint: string; vantage: Vantage } as Dimensions;
+}
+
+/** Attribute set id → attributes. */
+export function loadAttributeSets(projectId: string, ids: Iterable<string>): Promise<Map<string, Attributes>> {
+  return loadCached({ projectId, ids, cache: caches().attributeSets }, async (missing) => {
+    const { rows } = await pool().query<{ id: string; attributes: Attributes }>(
+      'SELECT id::text AS id, attributes FROM attribute_set WHERE project_id = $1 AND shard_key = 0 AND id = ANY($2::bigint[])',
+      [projectId, missing],
+    );
+    return rows.map((row) => [row.id, row.attributes]);
+  });
+}
+
+/** Every combination of dimensions a project has ever sent. */
+export async function loadAllSeries(projectId: string): Promise<Dimensions[]> {
+  const { rows } = await pool().query<Record<string, string | null>>(
+    `SELECT ${COLUMNS.map(([name]) => name).join(', ')} FROM series WHERE project_id = $1 AND shard_key = 0`,
+    [projectId],
   );
-  for (const row of rows) {
-    found.set(row.id, row.attributes);
-    bounded(cache).set(`${projectId}/${row.id}`, row.attributes);
-  }
-  return found;
+  return rows.map(dimensionsOf);
 }

@@ -1,23 +1,21 @@
-import type { KeyDimension, Tier } from '../core/cell';
-import { DIMENSIONS_OF } from '../core/cell';
+import type { Duration, KeyDimension, Tier } from '../core/cell';
 import type { Value } from '../core/estimate';
-import { createHistogram } from '../core/histogram';
 import { toValue } from '../core/quantile';
 import type { Viewer } from '../core/viewer';
 import { loadEndpointClasses } from '../db/endpointClasses';
-import { type CellAnswer, readCells } from '../db/readCells';
-import type { AnswerRange } from './answer';
-import { durationOf } from './loadBreakdown';
+import { type Member, withSnapshot } from '../db/snapshot';
+import { type AnswerRange, formatInstant, rangeOf } from './answer';
 import {
+  accepts,
   basisOf,
   chooseGrouping,
+  chooseVantage,
   classify,
+  durationOf,
   filteredDimensions,
-  type Member,
-  rangeOf,
-  selectMembers,
+  leadingOf,
 } from './population';
-import { badParameter, type Scope } from './scope';
+import { badParameter, type Metric, type Scope } from './scope';
 
 export const GROUP_BY = [
   'endpoint',
@@ -62,16 +60,17 @@ function dimensionsOf(input: QuantilesInput): KeyDimension[] {
 
 /** The step: as asked, or by the length of the range; 400 when it does not exist for these dimensions or is too fine. */
 export function chooseStep(input: QuantilesInput): Step {
-  const has5min =
-    DIMENSIONS_OF[chooseGrouping(dimensionsOf(input))].length <= 1 && !dimensionsOf(input).includes('serviceRegion');
+  const has5min = chooseGrouping(dimensionsOf(input), 'e2e', '5min') !== null;
   const lengthUs = input.toUs - input.fromUs;
   const fitting: Step = lengthUs <= 12 * HOUR_US && has5min ? 'PT5M' : lengthUs <= 14 * 24 * HOUR_US ? 'PT1H' : 'P1D';
   const step = input.step ?? fitting;
   if (step === 'PT5M' && !has5min) {
     throw badParameter(
       'step',
-      'PT5M exists by endpoint or client region only',
-      'Ask for PT1H, or drop the other filters.',
+      'PT5M is kept by endpoint or by client region alone',
+      input.metric === 'wait' && dimensionsOf(input).includes('clientRegion')
+        ? 'Ask for PT1H, or for metric=e2e or metric=ttft: the wait needs the endpoint as well.'
+        : 'Ask for PT1H, or drop the other filters.',
     );
   }
   const points = lengthUs / (step === 'PT5M' ? HOUR_US / 12 : step === 'PT1H' ? HOUR_US : 24 * HOUR_US);
@@ -87,55 +86,44 @@ export function chooseStep(input: QuantilesInput): Step {
 
 const groupOf = (member: Member, groupBy: GroupBy | null) => (groupBy === null ? null : (member.key[groupBy] ?? null));
 
-function pointsOf(
-  answer: CellAnswer,
-  tier: Tier,
-  valueAt: (periodS: number) => { n: number; value: Value },
-): QuantilePoint[] {
-  return answer.cover.map(({ startS }) => {
-    const forming = answer.calendar.endS(tier, startS) * 1000 > answer.asOf.getTime();
-    return {
-      at: new Date(startS * 1000).toISOString(),
-      ...valueAt(startS),
-      ...(forming ? { forming: true as const } : {}),
-    };
-  });
-}
+/** Which durations a metric may be read from. */
+const FAMILIES_OF: Record<Metric, readonly Duration[]> = { wait: ['e2e', 'ttft'], e2e: ['e2e'], ttft: ['ttft'] };
 
 /** How did a percentile move over time, by group? Buckets without requests are there, with no value. */
 export async function loadQuantiles(question: { viewer: Viewer; input: QuantilesInput }): Promise<QuantileSeries> {
   const { viewer, input } = question;
   const step = chooseStep(input);
   const tier = TIER_OF[step];
-  const [stored, answer] = await Promise.all([
-    loadEndpointClasses(viewer.projectId),
-    readCells({
-      ...{ projectId: viewer.projectId, fromUs: input.fromUs, toUs: input.toUs, finest: tier, coarsest: tier },
-      ...{ grouping: chooseGrouping(dimensionsOf(input)), families: ['duration'], byPeriod: true },
-    }),
-  ]);
-  const everyCell = [...answer.periods.values()].map((sets) => selectMembers(sets, input));
-  const vantage =
-    input.vantage ??
-    (['client', 'service', 'probe'] as const).find((v) => everyCell.some((p) => p.vantage === v)) ??
-    null;
-  const byPeriod = new Map(
-    [...answer.periods].map(([periodS, sets]) => [
-      periodS,
-      selectMembers(sets, { ...input, vantage }).members.filter((m) => m.key.outcome !== 'error'),
-    ]),
-  );
-  const members = [...byPeriod.values()].flat();
-  const classes = input.metric === 'wait' ? classify(members, stored) : new Map();
-  const basis = (endpoint: string) => basisOf(input.metric, classes.get(endpoint) ?? 'interactive');
-  const groups = input.groupBy === null ? [null] : [...new Set(members.map((m) => groupOf(m, input.groupBy)))].sort();
-  const series = groups.map((group) => ({
-    group,
-    points: pointsOf(answer, tier, (periodS) => {
-      const some = (byPeriod.get(periodS) ?? []).filter((m) => groupOf(m, input.groupBy) === group);
-      const histogram = some.length === 0 ? createHistogram() : durationOf(some, 'wait', basis);
-      return { n: histogram.n, value: toValue(histogram, input.q) };
-    }),
-  }));
-  return { ...rangeOf(answer), step, series };
+  const range = { fromUs: input.fromUs, toUs: input.toUs, finest: tier, coarsest: tier };
+  const grouping = chooseGrouping(dimensionsOf(input), FAMILIES_OF[input.metric][0]!, tier) ?? 'full';
+  const stored = await loadEndpointClasses(viewer.projectId);
+  return withSnapshot(viewer.projectId, async (snapshot) => {
+    const vantage = await chooseVantage(snapshot, input, { ...range, finest: 'hour', coarsest: 'day' });
+    const answer = await snapshot.read({
+      ...{ ...range, grouping, families: FAMILIES_OF[input.metric], byPeriod: true, ...leadingOf(input, grouping) },
+      keep: (key) => key.vantage === vantage && !key.cached && key.outcome !== 'error' && accepts(input, key),
+    });
+    const members = [...answer.periods.values()].flat();
+    const endpoints = input.metric === 'wait' ? members.map((member) => member.key.endpoint!) : [];
+    const classes = await classify(snapshot, {
+      endpoints,
+      stored,
+      vantage,
+      range: { ...range, finest: 'hour', coarsest: 'day' },
+    });
+    const basis = (endpoint: string) => basisOf(input.metric, classes.get(endpoint) ?? 'interactive');
+    const groups = input.groupBy === null ? [null] : [...new Set(members.map((m) => groupOf(m, input.groupBy)))].sort();
+    const pointAt = (group: string | null, startS: number): QuantilePoint => {
+      const some = (answer.periods.get(startS) ?? []).filter((m) => groupOf(m, input.groupBy) === group);
+      const histogram = durationOf(some, 'wait', basis);
+      const forming = snapshot.calendar.endS(tier, startS) * 1000 > snapshot.asOf.getTime();
+      return {
+        at: formatInstant(startS * 1000, input.timeZone),
+        ...{ n: histogram.n, value: toValue(histogram, input.q) },
+        ...(forming ? { forming: true as const } : {}),
+      };
+    };
+    const series = groups.map((group) => ({ group, points: answer.cover.map(({ startS }) => pointAt(group, startS)) }));
+    return { ...rangeOf(snapshot, answer, input.timeZone), step, series };
+  });
 }

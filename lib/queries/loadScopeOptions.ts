@@ -1,6 +1,6 @@
-import { parseKey } from '../core/cell';
+import type { Dimensions } from '../core/request';
 import type { Viewer } from '../core/viewer';
-import { readCells } from '../db/readCells';
+import { loadAllSeries } from '../db/series';
 
 export type ScopeOptions = {
   endpoints: string[];
@@ -9,25 +9,21 @@ export type ScopeOptions = {
   providers: string[];
   models: string[];
   environments: string[];
+  versions: string[];
 };
 
-/** What can be filtered by: the values seen in a range. */
-export async function loadScopeOptions(question: {
-  viewer: Viewer;
-  input: { fromUs: number; toUs: number };
-}): Promise<ScopeOptions> {
-  const { viewer, input } = question;
-  const range = { projectId: viewer.projectId, fromUs: input.fromUs, toUs: input.toUs, finest: 'hour' as const };
-  const { periods } = await readCells({ ...range, grouping: 'full', families: ['duration'] });
-  const keys = [...(periods.get(0)?.keys() ?? [])].map(parseKey);
-  const seen = (of: (key: (typeof keys)[number]) => string | null | undefined) =>
-    [...new Set(keys.map(of).filter((value): value is string => typeof value === 'string'))].sort();
+/** What can be filtered by: every value the project has ever sent. */
+export async function loadScopeOptions({ viewer }: { viewer: Viewer }): Promise<ScopeOptions> {
+  const series = await loadAllSeries(viewer.projectId);
+  const seen = (field: keyof Dimensions) =>
+    [...new Set(series.map((dims) => dims[field]).filter((value) => value !== null))].sort();
   return {
-    endpoints: seen((k) => k.endpoint),
-    clientRegions: seen((k) => k.clientRegion),
-    serviceRegions: seen((k) => k.serviceRegion),
-    providers: seen((k) => k.provider),
-    models: seen((k) => k.model),
-    environments: seen((k) => k.environment),
+    endpoints: seen('endpoint'),
+    clientRegions: seen('clientRegion'),
+    serviceRegions: seen('serviceRegion'),
+    providers: seen('provider'),
+    models: seen('model'),
+    environments: seen('environment'),
+    versions: seen('version'),
   };
 }

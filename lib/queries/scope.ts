@@ -35,8 +35,11 @@ export function badParameter(name: string, problem: string, hint: string): Answe
   return new AnswerError({ status: 400, code: 'bad_parameter', message: `${name}: ${problem}`, hint });
 }
 
+/** With its zone: a time without one would mean another instant on every server. */
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/;
+
 function parseTimeMs(name: string, text: string): number {
-  const ms = /^\d{12,14}$/.test(text) ? Number(text) : Date.parse(text);
+  const ms = /^\d{12,14}$/.test(text) ? Number(text) : RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(ms)) return ms;
   throw badParameter(
     name,
@@ -77,6 +80,8 @@ export function parseScope(params: URLSearchParams, options: { nowMs?: number; a
     if ((SCOPE_PARAMETERS as readonly string[]).includes(name) || also.includes(name)) continue;
     throw badParameter(name.slice(0, 40), 'no such parameter', `Use: ${[...SCOPE_PARAMETERS, ...also].join(', ')}.`);
   }
+  for (const name of ['from', 'to', 'timeZone', 'vantage', 'metric', ...also])
+    if (params.getAll(name).length > 1) throw badParameter(name, 'is given more than once', 'Give it once.');
   const list = (name: string) => params.getAll(name).filter((value) => value !== '');
   const to = params.get('to');
   const from = params.get('from');

@@ -1,7 +1,7 @@
-import { parseKey } from '../core/cell';
+import { COUNTS } from '../core/cell';
 import { type EndpointClass, guessEndpointClass } from '../core/endpointClass';
 import { allProjectIds, loadEndpointClasses, saveGuessedClasses } from '../db/endpointClasses';
-import { cellOf, readCells } from '../db/readCells';
+import { cellOf, withSnapshot } from '../db/snapshot';
 
 const DAYS = 7;
 /** Below this many ok requests a guess would be chance; reads then guess from what they see. */
@@ -9,18 +9,21 @@ const SMALLEST_N = 100;
 
 /** Guesses the class of every endpoint of a project from the 7 days before `nowMs`; classes that were set stay. */
 export async function guessClassesOf(projectId: string, nowMs: number): Promise<void> {
-  const { periods } = await readCells({
-    ...{ projectId, grouping: 'endpoint', families: ['duration'], finest: 'day' },
-    fromUs: (nowMs - DAYS * 86_400_000) * 1_000,
-    toUs: nowMs * 1_000,
-  });
+  const { periods } = await withSnapshot(projectId, (snapshot) =>
+    snapshot.read({
+      ...{ grouping: 'endpoint', families: ['counts'], finest: 'day' },
+      fromUs: (nowMs - DAYS * 86_400_000) * 1_000,
+      toUs: nowMs * 1_000,
+    }),
+  );
   const counts = new Map<string, { ok: number; withTtft: number }>();
-  for (const [text, set] of periods.get(0) ?? []) {
-    const key = parseKey(text);
+  for (const { key, set } of periods.get(0) ?? []) {
     if (key.outcome !== 'ok' || key.vantage === 'probe' || typeof key.endpoint !== 'string') continue;
-    const [n, , withTtft] = cellOf(set, 'duration').counts;
+    const cell = cellOf(set, 'counts').counts;
     const count = counts.get(key.endpoint) ?? { ok: 0, withTtft: 0 };
-    counts.set(key.endpoint, { ok: count.ok + n!, withTtft: count.withTtft + withTtft! });
+    count.ok += cell[COUNTS.indexOf('n')]!;
+    count.withTtft += cell[COUNTS.indexOf('withTtft')]!;
+    counts.set(key.endpoint, count);
   }
   const before = await loadEndpointClasses(projectId);
   const guesses = new Map<string, EndpointClass>();

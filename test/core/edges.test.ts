@@ -6,7 +6,8 @@ import { type CellKey, formatKey, keyPrefix, parseKey } from '@/lib/core/cell';
 import { createHistogram, decodeHistogram, encodeHistogram, mergeHistogram, record } from '@/lib/core/histogram';
 import { toQuantiles } from '@/lib/core/quantile';
 import { breakdown, waitUs } from '@/lib/core/request';
-import { addToSample, createSample, encodeSample, mergeSample } from '@/lib/core/sample';
+import { addToSample, createSample, mergeSample } from '@/lib/core/sample';
+import { encodeSample } from '@/lib/core/sampleCodec';
 import { OUTCOMES, VANTAGES } from '@/lib/core/terms';
 import { anyRequest, aRequest } from '../support/requests';
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anatomyPoints } from '@/lib/core/anatomy';
-import { packBlocks, unpackBlock } from '@/lib/core/block';
+import { cellId, packBlocks, unpackBlock } from '@/lib/core/block';
 import { Calendar } from '@/lib/core/calendar';
 import { decodeCell, encodeCell, mergeCell } from '@/lib/core/cell';
 import { type FoldedPart, fold } from '@/lib/core/fold';
 import type { TimedRequest } from '@/lib/core/request';
-import { addToSample, createSample, encodeSample, KEEP_ALL, mergeSample, sampleRows } from '@/lib/core/sample';
+import { addToSample, createSample, DAY_LIMITS, mergeSample, type Sample, THIN_LIMITS } from '@/lib/core/sample';
+import { decodeSample, encodeSample, openSample, sampleRows } from '@/lib/core/sampleCodec';
 import { TERMS } from '@/lib/core/terms';
 import { anyRequest, aRequest } from '../support/requests';
 
@@ -60,7 +61,7 @@ test('decode gives back every cell', () => {
       for (const part of fold(requests, { calendar })) {
         for (const cell of part.cells.values()) {
           const bytes = encodeCell(cell);
-          expect(encodeCell(decodeCell(part.family, bytes))).toEqual(bytes);
+          expect(encodeCell(decodeCell(part.family, part.tier, bytes))).toEqual(bytes);
         }
       }
     }),
@@ -73,7 +74,7 @@ test('anatomy windows add up to their wait', () => {
     fc.property(fc.uniqueArray(anyRequest, { selector: (r) => r.id, minLength: 1, maxLength: 80 }), (requests) => {
       const parts = fold(requests, {
         calendar,
-        groupings: ['all'],
+        groupings: ['endpoint'],
         families: ['anatomyE2e'],
         wants: (tier) => tier === 'day',
       });
@@ -98,7 +99,14 @@ test('a sample keeps all up to 2,048, then stays calibrated, whatever the order 
     for (const row of rows) addToSample(sample, row, 'e2e');
     return sample;
   };
-  expect(sampleRows(sampleOf(requests.slice(0, KEEP_ALL)))).toHaveLength(KEEP_ALL);
+  const read = (samples: Sample[], most: number) =>
+    sampleRows(
+      samples.map((s) => openSample(encodeSample(s))),
+      most,
+    );
+  const small = read([sampleOf(requests.slice(0, DAY_LIMITS.all))], 5000);
+  expect(small).toMatchObject({ complete: true });
+  expect(small.rows).toHaveLength(DAY_LIMITS.all);
   const whole = sampleOf(requests);
   const forward = sampleOf(requests.slice(0, 1500));
   mergeSample(forward, sampleOf(requests.slice(1500)));
@@ -106,9 +114,26 @@ test('a sample keeps all up to 2,048, then stays calibrated, whatever the order 
   mergeSample(backward, sampleOf(requests.slice(0, 4000)));
   expect(encodeSample(forward)).toEqual(encodeSample(whole));
   expect(encodeSample(backward)).toEqual(encodeSample(whole));
-  const rows = sampleRows(whole);
-  expect(rows.length).toBeLessThan(5000);
-  expect(rows.reduce((sum, row) => sum + row.weight, 0)).toBeCloseTo(5000, 6);
+  for (const most of [100_000, 700, 200, 1]) {
+    const { rows, complete } = read([whole, sampleOf(requests.slice(0, 300))], most);
+    expect(complete).toBe(false);
+    expect(rows.length).toBeLessThanOrEqual(Math.max(most, 2 * whole.buckets.size));
+    expect(rows.reduce((sum, row) => sum + row.weight, 0)).toBeCloseTo(5300, 6);
+  }
+});
+
+test('a thin sample is the same whether it is taken from the requests or from full samples', () => {
+  const requests = fc.sample(anyRequest, { seed: 5, numRuns: 1500 }).map((r, i) => ({ ...r, id: `t${i}` }));
+  const sampleOf = (rows: TimedRequest[], limits = DAY_LIMITS) => {
+    const sample = createSample(limits);
+    for (const row of rows) addToSample(sample, row, 'ttft');
+    return sample;
+  };
+  const thin = createSample(THIN_LIMITS);
+  for (let at = 0; at < requests.length; at += 100) mergeSample(thin, sampleOf(requests.slice(at, at + 100)));
+  expect(encodeSample(thin)).toEqual(encodeSample(sampleOf(requests, THIN_LIMITS)));
+  const bytes = encodeSample(thin);
+  expect(encodeSample(decodeSample(bytes, THIN_LIMITS))).toEqual(bytes);
 });
 
 test('blocks give back their cells in order', () => {
@@ -116,8 +141,11 @@ test('blocks give back their cells in order', () => {
     fc.property(fc.dictionary(fc.string(), fc.uint8Array({ maxLength: 9000 })), (cells) => {
       const blocks = packBlocks(new Map(Object.entries(cells)));
       const back = blocks.flatMap((block) => [...unpackBlock(block.body)]);
-      expect(back.map(([, body]) => [...body]).length).toBe(Object.keys(cells).length);
-      for (const [key, body] of back) expect([...body]).toEqual([...cells[key]!]);
+      const byId = new Map(Object.entries(cells).map(([key, body]) => [cellId(key), [...body]]));
+      expect(new Map(back.map(([id, body]) => [id, [...body]]))).toEqual(byId);
+      const [one] = byId.keys();
+      const some = blocks.flatMap((block) => [...unpackBlock(block.body, (id) => id === one)]);
+      expect(some.map(([id]) => id)).toEqual(one === undefined ? [] : [one]);
     }),
     { numRuns: 50 },
   );

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import zlib from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticateKey, hashKey } from '../../lib/auth/keys';
-import { CHUNK_COLUMNS, CHUNK_JSON, type ChunkRow, decodeChunk, seriesIdsOf } from '../../lib/db/chunk';
+import { CHUNK_COLUMNS, type ChunkRow, decodeChunk, seriesIdsOf } from '../../lib/db/chunk';
 import { writeCounts } from '../../lib/db/counts';
 import { pool } from '../../lib/db/pool';
 import { attributeSetId, loadAttributeSets, loadSeries } from '../../lib/db/series';
@@ -144,10 +144,6 @@ describe('what is stored', () => {
     const series = await loadSeries(projectId, rows.flatMap(seriesIdsOf));
     const sets = await loadAttributeSets(projectId, [attributeSetId({ b: '2' })]);
     expect(rows.flatMap((row) => decodeChunk(row, series, sets))).toEqual(expected);
-    const json = await pool().query<{ c: ChunkRow }>(`SELECT ${CHUNK_JSON} AS c FROM hot_chunk WHERE project_id = $1`, [
-      projectId,
-    ]);
-    expect(json.rows.flatMap((row) => decodeChunk(row.c, series, sets))).toEqual(expected);
   });
 
   it('never lets a bad item poison its batch', async () => {

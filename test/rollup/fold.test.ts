@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeCell } from '@/lib/core/cell';
+import { encodeCell, formatKey } from '@/lib/core/cell';
 import type { TimedRequest } from '@/lib/core/request';
 import { flush } from '@/lib/db/flush';
 import { ensurePartitions, utcDay } from '@/lib/db/partitions';
 import { pool } from '@/lib/db/pool';
-import { readCells } from '@/lib/db/readCells';
+import { withSnapshot } from '@/lib/db/snapshot';
 import { foldPending } from '@/lib/rollup/foldPending';
 import { guessClassesOf } from '@/lib/rollup/guessClasses';
 import { compactAll, rebuildProject } from '@/lib/rollup/rebuildProject';
@@ -46,17 +46,23 @@ const stored = (projectId: string) =>
     [projectId],
   );
 
-async function answer(projectId: string): Promise<Record<string, string>> {
-  const { periods } = await readCells({
-    ...{ projectId, grouping: 'endpointClientRegion', ...range, finest: 'hour' },
-    families: ['duration', 'terms', 'anatomyE2e', 'sampleE2e', 'sampleTtft'],
+/** Every family of every cell, encoded; samples as the rows they give. */
+function answer(projectId: string): Promise<Record<string, string>> {
+  return withSnapshot(projectId, async (snapshot) => {
+    const { periods } = await snapshot.read({
+      ...{ grouping: 'endpointClientRegion', ...range, finest: 'hour' },
+      families: ['counts', 'e2e', 'gapTtft', 'terms', 'anatomyE2e'],
+    });
+    const cells = (periods.get(0) ?? []).flatMap(({ key, set }) =>
+      [...set].map(([f, cell]) => [`${f} ${formatKey(key)}`, Buffer.from(encodeCell(cell)).toString('hex')]),
+    );
+    const { samples } = await snapshot.readSamples({
+      ...{ range: { ...range, finest: 'hour' }, basis: 'e2e', thin: false, mostRows: 100_000 },
+      groupOf: formatKey,
+    });
+    const rows = [...samples].map(([key, { rows }]) => [key, JSON.stringify(rows.map((r) => r.id).sort())]);
+    return Object.fromEntries([...cells, ...rows]);
   });
-  const cells = [...periods.values()].flatMap((sets) => [...sets]);
-  return Object.fromEntries(
-    cells.flatMap(([key, set]) =>
-      [...set].map(([f, cell]) => [`${f} ${key}`, Buffer.from(encodeCell(cell)).toString('hex')]),
-    ),
-  );
 }
 
 test('folded in any pieces, roll-ups and samples equal a rebuild byte for byte; reads are the same before and after', async () => {

@@ -21,7 +21,7 @@ export default async function OverviewPage({ params, searchParams }: Props) {
     const page = parsePageScope(await searchParams, Date.now());
     const overview = await loadOverview({ viewer, input: page.scope });
     if (overview.newestEventAt === null) return <EmptyProject slug={project.slug} />;
-    const options = await loadScopeOptions({ viewer, input: page.scope });
+    const options = await loadScopeOptions({ viewer });
     return (
       <main className="flex flex-col gap-4">
         <h1 className="sr-only">Overview</h1>

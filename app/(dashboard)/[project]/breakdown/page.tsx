@@ -18,8 +18,10 @@ export default async function BreakdownPage({ params, searchParams }: Props) {
   const { viewer, project } = await pageViewer((await params).project);
   try {
     const page = parsePageScope(await searchParams, Date.now());
-    const question = { viewer, input: page.scope };
-    const [breakdown, options] = await Promise.all([loadBreakdown(question), loadScopeOptions(question)]);
+    const [breakdown, options] = await Promise.all([
+      loadBreakdown({ viewer, input: page.scope }),
+      loadScopeOptions({ viewer }),
+    ]);
     return (
       <main className="flex flex-col gap-4">
         <h1 className="sr-only">Breakdown</h1>
