@@ -270,5 +270,7 @@ export function sampleRows(
       for (const row of some) rows.push(row);
     }
   }
+  // One order, however the parts lay: the bootstrap draws by position
+  rows.sort((a, b) => a.startedAtUs - b.startedAtUs || (a.id < b.id ? -1 : 1));
   return { rows, complete: rows.length === n };
 }

@@ -4,7 +4,7 @@
 // many statements it takes. Raw rows are read only where `pending` names them; a chunk never changes, so what was decoded
 // once is kept.
 
-import type { PoolClient, QueryConfig } from 'pg';
+import type { PoolClient } from 'pg';
 import { cellId, unpackBlock } from '../core/block';
 import { Calendar, type Period } from '../core/calendar';
 import {
@@ -78,8 +78,8 @@ const PARTS = `SELECT r.family, r.tier, r.period, r.body
     SELECT family, tier, period, body FROM rollup
     WHERE project_id = $1 AND shard_key = 0 AND grouping = $2 AND tier = at.tier AND family = wanted.family
       AND period = at.period AND ($6::text[] IS NULL OR EXISTS (
-        SELECT FROM unnest($6::text[], $7::text[]) AS leading(low, high)
-        WHERE last_cell >= leading.low AND first_cell < leading.high))) AS r`;
+        SELECT FROM unnest($6::text[], $7::text[]) AS span(low, high)
+        WHERE last_cell >= span.low AND first_cell < span.high))) AS r`;
 
 /** Everything one answer reads, as it was at one instant. */
 export class Snapshot {
@@ -162,20 +162,15 @@ export class Snapshot {
   /** Stored cells that the question accepts, not decoded. */
   private async stored(question: CellQuestion, range: Range): Promise<Found[]> {
     const prefixes = question.leading?.map((one) => keyPrefix(one.endpoint, one.clientRegion)) ?? null;
-    const query: QueryConfig & { binary: true } = {
-      text: PARTS,
-      binary: true, // as text a bytea is twice as long
-      values: [
-        this.projectId,
-        GROUPINGS.indexOf(question.grouping),
-        range.cover.map((p) => TIERS.indexOf(p.tier)),
-        range.cover.map((p) => p.startS),
-        question.families.map((f) => FAMILIES.indexOf(f)),
-        prefixes,
-        prefixes?.map((prefix) => `${prefix}\u{10ffff}`) ?? null,
-      ],
-    };
-    const { rows } = await this.client.query<PartRow>(query);
+    const { rows } = await this.client.query<PartRow>(PARTS, [
+      this.projectId,
+      GROUPINGS.indexOf(question.grouping),
+      range.cover.map((p) => TIERS.indexOf(p.tier)),
+      range.cover.map((p) => p.startS),
+      question.families.map((f) => FAMILIES.indexOf(f)),
+      prefixes,
+      prefixes?.map((prefix) => `${prefix}\u{10ffff}`) ?? null,
+    ]);
     return this.accepted(question, rows);
   }
 
