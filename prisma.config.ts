@@ -17,6 +17,10 @@ const EVENT_TABLES = [
   'fold_state',
   'ingest_count',
   'ingest_key_day',
+  'span_chunk',
+  'span_pending',
+  'assembled_trace',
+  'assembly_lease',
 ];
 
 export default defineConfig({

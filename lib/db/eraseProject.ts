@@ -7,6 +7,10 @@ const EVENT_TABLES = ['pending', 'rollup', 'hot_chunk', 'ledger', 'quarantine', 
   'ingest_key_day',
   'fold_state',
   'cell_key',
+  'span_pending',
+  'span_chunk',
+  'assembled_trace',
+  'assembly_lease',
 ]);
 
 /**

@@ -1,10 +1,10 @@
-// One partition a UTC day of ledger and hot_chunk. Made beside the table and attached, never with a lock that waits
+// One partition a UTC day of each event table. Made beside the table and attached, never with a lock that waits
 // long: CREATE … PARTITION OF would take ACCESS EXCLUSIVE on the parent and queue every INSERT behind it.
 
 import { singleton } from '../platform/singleton';
 import { pool } from './pool';
 
-const TABLES = ['hot_chunk', 'ledger'] as const;
+const TABLES = ['hot_chunk', 'ledger', 'span_chunk', 'assembled_trace'] as const;
 const ATTEMPTS = 10;
 
 /** Days known to exist, per pool: a test process may talk to several databases. */

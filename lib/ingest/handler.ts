@@ -8,6 +8,8 @@ import { AnswerError, isAnswerError } from '../platform/errors';
 import { log } from '../platform/log';
 import { singleton } from '../platform/singleton';
 import { appendIdle } from './append';
+import { appendSpansIdle } from './otlp/appendSpans';
+import { answerOtlp, isOtlpPath } from './otlp/handler';
 import { ingest } from './pipeline';
 import { receive } from './receive';
 import { parseTimeUs } from './validate';
@@ -32,14 +34,16 @@ function state() {
   return singleton('ingest', () => ({ open: 0, draining: false }));
 }
 
-/** Answers POST /api/v1/events. The handler resolves to false when the request is not its own. */
+/** Answers POST /api/v1/events and OTLP (/v1/traces, …). The handler resolves to false when the request is neither. */
 export function createIngestHandler({ authenticate }: { authenticate: Authenticate }) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
-    if ((request.url ?? '').split('?')[0] !== PATH) return false;
+    const path = (request.url ?? '').split('?')[0]!;
+    if (path !== PATH && !isOtlpPath(path)) return false;
     const s = state();
     s.open++;
     try {
-      await answer(request, response, authenticate);
+      if (isOtlpPath(path)) await answerOtlp(request, response, { path, services: { admit, authenticate } });
+      else await answer(request, response, authenticate);
     } catch (error) {
       answerError(request, response, error);
     } finally {
@@ -63,7 +67,14 @@ export async function drainIngest(timeoutMs = 8_000): Promise<void> {
   const endMs = Date.now() + timeoutMs;
   while (s.open > 0 && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
   const left = new Promise<void>((resolve) => setTimeout(resolve, Math.max(0, endMs - Date.now())).unref());
-  await Promise.race([appendIdle().then(writeCounts), left]);
+  await Promise.race([Promise.all([appendIdle(), appendSpansIdle()]).then(writeCounts), left]);
+}
+
+/** Throws AnswerError when no more requests are taken now. */
+function admit(): void {
+  const s = state();
+  if (s.draining) throw busy(503, 'shutting_down', 'This process is shutting down.');
+  if (s.open > MAX_CONCURRENT) throw busy(429, 'too_many_requests', 'Too many posts at once.');
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, authenticate: Authenticate): Promise<void> {
@@ -80,9 +91,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, authen
     response.setHeader('Allow', 'POST, OPTIONS');
     throw new AnswerError({ status: 405, code: 'method', message: 'Events are posted.', hint: `Use POST ${PATH}.` });
   }
-  const s = state();
-  if (s.draining) throw busy(503, 'shutting_down', 'This process is shutting down.');
-  if (s.open > MAX_CONCURRENT) throw busy(429, 'too_many_requests', 'Too many posts at once.');
+  admit();
   const key = await authenticate(request.headers, SCOPES).catch((error: unknown) => {
     throw isAnswerError(error) ? error : busy(503, 'database_unavailable', 'The database does not answer.');
   });

@@ -31,6 +31,14 @@ export async function receive(request: IncomingMessage): Promise<unknown[]> {
       hint: 'Send application/json or application/x-ndjson.',
     });
   }
+  const items = parse(decodeText(await receiveBody(request)), type);
+  if (items.length > MAX_EVENTS)
+    throw tooLarge(`The batch holds ${items.length} events; at most ${MAX_EVENTS} are taken.`);
+  return items;
+}
+
+/** The whole body, inflated. Throws AnswerError 415 (encoding), 413 (too large) or 400 (cut short, not as encoded). */
+export async function receiveBody(request: IncomingMessage): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (!['identity', 'gzip', 'x-gzip', 'deflate', 'br'].includes(encoding)) {
     throw new AnswerError({
@@ -41,10 +49,7 @@ export async function receive(request: IncomingMessage): Promise<unknown[]> {
     });
   }
   const body = await readBody(request, encoding === 'identity' ? MAX_INFLATED : MAX_COMPRESSED);
-  const items = parse(decodeText(await inflate(body, encoding)), type);
-  if (items.length > MAX_EVENTS)
-    throw tooLarge(`The batch holds ${items.length} events; at most ${MAX_EVENTS} are taken.`);
-  return items;
+  return await inflate(body, encoding);
 }
 
 async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
@@ -87,7 +92,8 @@ async function inflate(body: Buffer, encoding: string): Promise<Buffer> {
   }
 }
 
-function decodeText(body: Buffer): string {
+/** Throws AnswerError 400 when the bytes are not UTF-8. */
+export function decodeText(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {

@@ -1,0 +1,122 @@
+// Rows of span_chunk and span_pending: written by the receiver, read by the assembly.
+
+import type { PoolClient } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { arrayLiteral } from './arrayLiteral';
+import { ensurePartitions, forgetPartitions, utcDay } from './partitions';
+import { pool } from './pool';
+import { decodeTraceIndex, type EncodedSpans, type InflatedBody, inflateBody, type TraceEntry } from './spanChunk';
+
+export type SpanChunkId = { day: string; chunkId: string };
+export type PendingSpans = SpanChunkId & { receivedAtMs: number; n: number };
+
+/** Stores one chunk a project; they are committed when it returns. Throws what the database says. */
+export async function insertSpanChunks(chunks: readonly { projectId: string; spans: EncodedSpans }[]): Promise<void> {
+  try {
+    await attempt(chunks);
+  } catch (error) {
+    // 23514: no partition for the row. What was known of the database is wrong: forget it, make them, once more.
+    if ((error as { code?: string }).code !== '23514') throw error;
+    forgetPartitions();
+    await attempt(chunks);
+  }
+}
+
+async function attempt(chunks: readonly { projectId: string; spans: EncodedSpans }[]): Promise<void> {
+  const day = utcDay(Date.now() * 1_000);
+  await ensurePartitions([day]);
+  const params: unknown[] = [];
+  const param = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
+  const rows = chunks.map(({ projectId, spans }) => {
+    const head = [param(projectId, 'uuid'), '0::smallint', param(day, 'date'), param(uuidv7(), 'uuid')];
+    const body = [spans.traceIndex, spans.origins, spans.body].map((bytes) => param(bytes, 'bytea'));
+    return `(${[...head, 'statement_timestamp()', param(spans.n, 'integer'), ...body].join(', ')})`;
+  });
+  const head = 'project_id, shard_key, day, chunk_id, received_at, n';
+  await pool().query(
+    `WITH c AS (
+       INSERT INTO span_chunk (${head}, trace_index, origins, body) VALUES ${rows.join(', ')} RETURNING ${head}
+     )
+     INSERT INTO span_pending (${head}) SELECT ${head} FROM c`,
+    params,
+  );
+}
+
+/** Projects with chunks that hold spans of open traces. */
+export async function projectsWithPendingSpans(): Promise<string[]> {
+  const { rows } = await pool().query<{ project_id: string }>(
+    'SELECT DISTINCT project_id FROM span_pending ORDER BY project_id LIMIT 1000',
+  );
+  return rows.map((row) => row.project_id);
+}
+
+/** A project's pending chunks, oldest first, and the database's clock (ms since the epoch). */
+export async function pendingSpans(projectId: string): Promise<{ nowMs: number; chunks: PendingSpans[] }> {
+  const { rows } = await pool().query<{ day: string; chunk_id: string; at: number; n: number; now: number }>(
+    `SELECT day::text AS day, chunk_id, n, (extract(epoch FROM received_at) * 1000)::float8 AS at,
+            (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
+     FROM span_pending WHERE project_id = $1 AND shard_key = 0 ORDER BY received_at, chunk_id`,
+    [projectId],
+  );
+  const chunks = rows.map((row) => ({ day: row.day, chunkId: row.chunk_id, receivedAtMs: row.at, n: row.n }));
+  return { nowMs: rows[0]?.now ?? 0, chunks };
+}
+
+/** What traces these chunks hold, by chunk id. */
+export async function readTraceIndexes(
+  projectId: string,
+  ids: readonly SpanChunkId[],
+): Promise<Map<string, TraceEntry[]>> {
+  const rows = await selectChunks<{ trace_index: Buffer }>(projectId, ids, 'trace_index');
+  return new Map(rows.map((row) => [row.chunk_id, decodeTraceIndex(row.trace_index)]));
+}
+
+export type StoredSpans = { entries: TraceEntry[]; inflated: InflatedBody; bytes: number };
+
+/** The spans of these chunks, inflated, by chunk id. A chunk that retention took is left out. */
+export async function readSpanBodies(
+  projectId: string,
+  ids: readonly SpanChunkId[],
+): Promise<Map<string, StoredSpans>> {
+  const rows = await selectChunks<{ trace_index: Buffer; origins: Buffer; body: Buffer }>(
+    projectId,
+    ids,
+    'trace_index, origins, body',
+  );
+  const read = await Promise.all(
+    rows.map(async (row): Promise<[string, StoredSpans]> => {
+      const inflated = await inflateBody(row);
+      return [row.chunk_id, { entries: decodeTraceIndex(row.trace_index), inflated, bytes: inflated.body.length }];
+    }),
+  );
+  return new Map(read);
+}
+
+async function selectChunks<Row>(
+  projectId: string,
+  ids: readonly SpanChunkId[],
+  columns: string,
+): Promise<(Row & { chunk_id: string })[]> {
+  if (ids.length === 0) return [];
+  // columns are constants of this file
+  const { rows } = await pool().query<Row & { chunk_id: string }>(
+    `SELECT chunk_id, ${columns} FROM span_chunk
+     WHERE project_id = $1 AND shard_key = 0 AND day = ANY($2::date[]) AND chunk_id = ANY($3::uuid[])`,
+    [projectId, arrayLiteral([...new Set(ids.map((id) => id.day))]), arrayLiteral(ids.map((id) => id.chunkId))],
+  );
+  return rows;
+}
+
+/** Marks chunks as done: none of their traces is open any more. */
+export async function deletePendingSpans(
+  client: PoolClient,
+  projectId: string,
+  ids: readonly SpanChunkId[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await client.query(
+    `DELETE FROM span_pending
+     WHERE project_id = $1 AND shard_key = 0 AND day = ANY($2::date[]) AND chunk_id = ANY($3::uuid[])`,
+    [projectId, arrayLiteral([...new Set(ids.map((id) => id.day))]), arrayLiteral(ids.map((id) => id.chunkId))],
+  );
+}

@@ -1,0 +1,3 @@
+import type { INamespace } from 'protobufjs';
+
+export function describe(): INamespace;
