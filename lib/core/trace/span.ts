@@ -13,7 +13,7 @@ export type SpanStatus = (typeof SPAN_STATUSES)[number];
 export type SpanEvent = { name: string; atUs: number; attributes: Attributes };
 export type SpanLink = { traceId: string; spanId: string };
 
-/** One finished operation of one process. Times are whole µs since the epoch by the clock of its own host. */
+/** One finished operation. Times are whole µs since the epoch by the clock of its own host. */
 export type Span = {
   /** 32 and 16 lower-case hex digits. */
   traceId: string;
