@@ -6,6 +6,7 @@ import type { OverviewCell, Overview as OverviewResult } from '@/lib/queries/loa
 import { Headline } from './Headline';
 import { Percentile } from './Percentile';
 import { RangeNote } from './RangeNote';
+import { Scroller } from './Scroller';
 import { SloTable } from './SloTable';
 import { StackedChart } from './StackedChart';
 import { withParams } from './scopeUrl';
@@ -21,7 +22,7 @@ export function Overview({ overview, root, params }: Props) {
   }));
   return (
     <>
-      <RangeNote answer={overview} vantage={overview.vantage} />
+      <RangeNote answer={overview} vantage={overview.vantage} zone={params.get('timeZone')} />
       {headline ? (
         <Headline told={headline.breakdown} place={placeOf(headline.cell)} />
       ) : (
@@ -65,8 +66,8 @@ export function Overview({ overview, root, params }: Props) {
 
 function CellTable({ cells, root, params }: { cells: OverviewCell[]; root: string; params: URLSearchParams }) {
   return (
-    <div className="mt-3 overflow-x-auto">
-      <table>
+    <Scroller label="Endpoints and client regions">
+      <table className="mt-3">
         <caption className="sr-only">Endpoints and client regions, the most worth fixing first</caption>
         <thead>
           <tr>
@@ -95,7 +96,7 @@ function CellTable({ cells, root, params }: { cells: OverviewCell[]; root: strin
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroller>
   );
 }
 

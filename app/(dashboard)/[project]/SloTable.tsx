@@ -1,32 +1,35 @@
 import { formatCount, formatMs, formatRatio } from '@/lib/charts/formatMs';
 import type { SloLine } from '@/lib/queries/loadOverview';
 import { Percentile } from './Percentile';
+import { Scroller } from './Scroller';
 
 /** One line a class of endpoints: inside its default objective or not, from exact counts. */
 export function SloTable({ slos }: { slos: SloLine[] }) {
   if (slos.length === 0) return null;
   return (
-    <section className="card overflow-x-auto">
+    <section className="card">
       <h2 className="mb-2">Objectives</h2>
-      <table>
-        <caption className="sr-only">Objective, success rate and budget of each class of endpoints</caption>
-        <thead>
-          <tr>
-            <th scope="col">Class</th>
-            <th scope="col">Objective</th>
-            {['Inside', 'Success', 'p99, failures as slowest', 'Budget left', 'Requests'].map((heading) => (
-              <th key={heading} scope="col" className="number">
-                {heading}
-              </th>
+      <Scroller label="Objectives">
+        <table>
+          <caption className="sr-only">Objective, success rate and budget of each class of endpoints</caption>
+          <thead>
+            <tr>
+              <th scope="col">Class</th>
+              <th scope="col">Objective</th>
+              {['Inside', 'Success', 'p99, failures as slowest', 'Budget left', 'Requests'].map((heading) => (
+                <th key={heading} scope="col" className="number">
+                  {heading}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {slos.map((slo) => (
+              <SloRow key={slo.endpointClass} slo={slo} />
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {slos.map((slo) => (
-            <SloRow key={slo.endpointClass} slo={slo} />
-          ))}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+      </Scroller>
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { Bar } from 'react-chartjs-2';
 import { formatMs } from '@/lib/charts/formatMs';
 import type { StackedBars } from '@/lib/charts/stackedBars';
 import { setUpCharts } from './chartSetup';
+import { Scroller } from './Scroller';
 import { useInk } from './useInk';
 
 setUpCharts(BarController, BarElement, CategoryScale, LinearScale, Legend, Tooltip);
@@ -59,7 +60,7 @@ function ChartTable({ title, bars, labelHeading }: Pick<Props, 'title' | 'bars' 
   return (
     <details className="mt-2">
       <summary>As a table</summary>
-      <div className="overflow-x-auto">
+      <Scroller label={title}>
         <table>
           <caption className="sr-only">{title}</caption>
           <thead>
@@ -85,7 +86,7 @@ function ChartTable({ title, bars, labelHeading }: Pick<Props, 'title' | 'bars' 
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroller>
     </details>
   );
 }

@@ -18,7 +18,7 @@ type Props = { params: Promise<{ project: string }>; searchParams: Promise<Searc
 export default async function OverviewPage({ params, searchParams }: Props) {
   const { viewer, project } = await pageViewer((await params).project);
   try {
-    const page = parsePageScope(await searchParams, Date.now());
+    const page = parsePageScope(await searchParams, Date.now(), project.timeZone);
     const overview = await loadOverview({ viewer, input: page.scope });
     if (overview.newestEventAt === null) return <EmptyProject slug={project.slug} />;
     const options = await loadScopeOptions({ viewer });

@@ -16,7 +16,7 @@ export function Breakdown({ breakdown, place, params }: Props) {
   const { anatomy } = breakdown;
   return (
     <>
-      <RangeNote answer={breakdown} vantage={breakdown.vantage} />
+      <RangeNote answer={breakdown} vantage={breakdown.vantage} zone={params.get('timeZone')} />
       <Headline told={breakdown} place={place} />
       <DurationTable breakdown={breakdown} />
       {hasNoTerms(breakdown) && (

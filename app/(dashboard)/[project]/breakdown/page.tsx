@@ -17,7 +17,7 @@ type Props = { params: Promise<{ project: string }>; searchParams: Promise<Searc
 export default async function BreakdownPage({ params, searchParams }: Props) {
   const { viewer, project } = await pageViewer((await params).project);
   try {
-    const page = parsePageScope(await searchParams, Date.now());
+    const page = parsePageScope(await searchParams, Date.now(), project.timeZone);
     const [breakdown, options] = await Promise.all([
       loadBreakdown({ viewer, input: page.scope }),
       loadScopeOptions({ viewer }),

@@ -1,0 +1,94 @@
+'use client';
+
+import { Command } from 'cmdk';
+import { Check, ChevronDown } from 'lucide-react';
+import { Popover } from 'radix-ui';
+import { useState } from 'react';
+
+type Props = {
+  label: string;
+  values: readonly string[];
+  chosen: readonly string[];
+  /** One value only: choosing closes the list. */
+  isSingle?: boolean;
+  /** Marks the control that `/` goes to. */
+  isFirst?: boolean;
+  /** Always set to something, so nothing special when it is. */
+  isPlain?: boolean;
+  wordsOf?: (value: string) => string;
+  /** Shorter words for the button. */
+  briefOf?: (value: string) => string;
+  onChoose: (values: string[]) => void;
+};
+
+const SEARCHED_FROM = 8;
+
+/** A filter: a button that says what is chosen, and behind it a list to search and pick from. Applies when it closes. */
+export function Chooser({ label, values, chosen, isSingle, isFirst, isPlain, onChoose, ...words }: Props) {
+  const { wordsOf = (value: string) => value } = words;
+  const { briefOf = wordsOf } = words;
+  const [draft, setDraft] = useState<string[] | null>(null);
+  const picked = draft ?? [...chosen];
+  const all = [...new Set([...values, ...chosen])];
+  function close() {
+    if (draft !== null && [...draft].sort().join('\n') !== [...chosen].sort().join('\n')) onChoose(draft);
+    setDraft(null);
+  }
+  function toggle(value: string) {
+    if (isSingle) {
+      setDraft(null);
+      onChoose(chosen.includes(value) ? [] : [value]);
+    } else setDraft(picked.includes(value) ? picked.filter((one) => one !== value) : [...picked, value]);
+  }
+  return (
+    <Popover.Root open={draft !== null} onOpenChange={(isOpen) => (isOpen ? setDraft([...chosen]) : close())}>
+      <Popover.Trigger
+        className={chosen.length > 0 && !isPlain ? 'chip chip-on' : 'chip'}
+        {...(isFirst && { 'data-filter': '' })}
+      >
+        <span className="text-quiet">{label}</span>
+        <span className="max-w-48 truncate">{summary(chosen, briefOf)}</span>
+        <ChevronDown aria-hidden="true" className="size-3.5 text-quiet" />
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content align="start" sideOffset={4} className="menu w-72" aria-label={label}>
+          <Command label={label}>
+            <Command.Input
+              placeholder={`Search ${all.length} values`}
+              className={all.length < SEARCHED_FROM ? 'sr-only' : 'mb-1 w-full'}
+            />
+            <Command.List className="max-h-72 overflow-y-auto">
+              <Command.Empty className="p-2 text-quiet">Nothing like that in this range.</Command.Empty>
+              {all.map((value) => (
+                <Command.Item
+                  key={value}
+                  value={value}
+                  onSelect={() => toggle(value)}
+                  aria-checked={picked.includes(value)}
+                  className="menu-item data-[selected=true]:bg-hover"
+                >
+                  <Check
+                    aria-hidden="true"
+                    className={picked.includes(value) ? 'size-4 text-accent' : 'invisible size-4'}
+                  />
+                  <span className="break-all">{wordsOf(value)}</span>
+                </Command.Item>
+              ))}
+            </Command.List>
+          </Command>
+          {chosen.length > 0 && !isPlain && (
+            <button type="button" className="mt-1 w-full" onClick={() => [setDraft(null), onChoose([])]}>
+              Clear
+            </button>
+          )}
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function summary(chosen: readonly string[], wordsOf: (value: string) => string): string {
+  const [first] = chosen;
+  if (first === undefined) return 'all';
+  return chosen.length === 1 ? wordsOf(first) : `${wordsOf(first)} +${chosen.length - 1}`;
+}
