@@ -39,6 +39,7 @@ export function ScopeBar({ page, options, canCompare = false }: Props) {
         provider: options.providers,
         model: options.models,
         environment: options.environments,
+        version: options.versions,
       }}
       metric={scope.metric}
     />
