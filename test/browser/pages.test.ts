@@ -49,6 +49,11 @@ async function untilFolded(): Promise<void> {
   throw new Error(`The worker has not folded the demonstration:\n${server.output()}`);
 }
 
+/** The wait of a request of the demonstration: ttft where the endpoint streams. */
+const WAIT = `CASE WHEN endpoint IN ('/v1/chat', 'thefastest.ai (real)')
+  THEN CASE WHEN ttft_us IS NOT NULL THEN ttft_us WHEN outcome <> 'ok' THEN e2e_us END
+  ELSE CASE WHEN outcome <> 'cancelled' OR ttft_us IS NULL THEN e2e_us END END`;
+
 /** Of the wait: ms, but for `n`. */
 type Truth = { n: number; p50: number; p99: number; coldStart: number; retry: number };
 
@@ -59,9 +64,7 @@ async function readTruth(): Promise<Map<string, Truth>> {
   const rows = await database.query<Record<string, string>>(
     `WITH waits AS MATERIALIZED (
        SELECT endpoint, client_region, cold_start_us, retry_us,
-              CASE WHEN endpoint IN ('/v1/chat', 'thefastest.ai (real)')
-                   THEN CASE WHEN ttft_us IS NOT NULL THEN ttft_us WHEN outcome <> 'ok' THEN e2e_us END
-                   ELSE CASE WHEN outcome <> 'cancelled' OR ttft_us IS NULL THEN e2e_us END END AS wait
+              ${WAIT} AS wait
        FROM timed_request WHERE outcome <> 'error')
      SELECT endpoint, client_region AS region, count(*) AS n, ${at(0.5, 'wait')} AS p50, ${at(0.99, 'wait')} AS p99,
             ${gain('cold_start_us')} AS "coldStart", ${gain('retry_us')} AS retry
@@ -73,6 +76,35 @@ async function readTruth(): Promise<Map<string, Truth>> {
       return [`${endpoint} ${region}`, Object.fromEntries(numbers) as Truth];
     }),
   );
+}
+
+/** Floors that differ, so that each is recognised where it is named. A hop floor that high is never named. */
+const FLOORS_MS = { geography: 21, connection: 3, queue: 11, routing: 6, coldStart: 13, retry: 1, modelHop: 60_000 };
+const TERM_COLUMN: Record<keyof typeof FLOORS_MS, string> = {
+  geography: 'network_us',
+  connection: 'connection_us',
+  queue: 'queue_us',
+  routing: 'routing_us',
+  coldStart: 'cold_start_us',
+  retry: 'retry_us',
+  modelHop: 'model_hop_us',
+};
+
+/** Gain at p99 (ms) of levers together at FLOORS_MS, request by request over raw rows. */
+async function exactGainMs(
+  cell: { endpoint: string; region: string },
+  levers: readonly (keyof typeof FLOORS_MS)[],
+): Promise<number> {
+  const saved = levers.map((l) => `greatest(0, coalesce(${TERM_COLUMN[l]}, 0) - ${FLOORS_MS[l] * 1000})`).join(' + ');
+  const p99 = (what: string) => `percentile_disc(0.99) WITHIN GROUP (ORDER BY ${what})`;
+  const [row] = await database.query<{ ms: string }>(
+    `WITH waits AS MATERIALIZED (
+       SELECT ${saved} AS saved, ${WAIT} AS wait FROM timed_request
+       WHERE outcome <> 'error' AND endpoint = $1 AND client_region = $2)
+     SELECT (${p99('wait')} - ${p99('greatest(0, wait - saved)')}) / 1000.0 AS ms FROM waits WHERE wait IS NOT NULL`,
+    [cell.endpoint, cell.region],
+  );
+  return Number(row!.ms);
 }
 
 /** "1,234 ms" or "12.4 s" as shown → ms. */
@@ -164,6 +196,33 @@ describe('signed in', () => {
     expect(await inRow(network, 'p50')).toBe('–');
     expect(await page.getByTestId('no-terms').textContent()).toMatch(/No terms reported/);
     expect(await page.getByTestId('pair').count()).toBeGreaterThan(1);
+  });
+
+  it('the sentence has the gain that SQL computes with the same floors', async () => {
+    // Absolute floors, one a lever, so that plain SQL over the terms says what each would save
+    const overrides = Object.entries(FLOORS_MS).map(([lever, floorMs]) => ({ lever, floorMs }));
+    const status = await page.evaluate(async (body) => {
+      const headers = { 'content-type': 'application/json' };
+      const put = await fetch('/api/v1/floors?project=demo', { method: 'PUT', headers, body });
+      return put.status;
+    }, JSON.stringify({ overrides }));
+    expect(status).toBe(200);
+    await page.goto(`${server.url}/demo`);
+    const sentence = page.getByTestId('sentence');
+    const levers = (await sentence.getAttribute('data-levers'))!.split(' ') as (keyof typeof FLOORS_MS)[];
+    expect(await sentence.getAttribute('data-quantile')).toBe('p99');
+    const place = (await sentence.getAttribute('data-place'))!;
+    expect(await sentence.textContent()).toContain(place);
+    const [endpoint, region] = place.split(' from ') as [string, string];
+    const gainMs = await exactGainMs({ endpoint, region }, levers);
+    expectShown(await sentence.getByTestId('gain').textContent(), gainMs, Math.max(1, 0.05 * gainMs));
+    for (const lever of levers) {
+      const words = await page
+        .getByTestId('floor')
+        .filter({ hasText: `${FLOORS_MS[lever]} ms` })
+        .count();
+      expect(words, `the floor of ${lever} is named`).toBeGreaterThan(0);
+    }
   });
 
   it('nothing was logged as an error in the browser', () => {

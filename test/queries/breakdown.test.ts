@@ -122,6 +122,61 @@ test('the overview counts its default objectives exactly and shows every cell', 
   expect(overview.headline).not.toBeNull();
 });
 
+const countWhere = async (where: string): Promise<number> => {
+  const [row] = await database.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM timed_request WHERE project_id = $1 AND vantage = 'client'
+       AND coalesce(cache, 'none') NOT IN ('response', 'semantic') AND ${where}`,
+    [viewer.projectId],
+  );
+  return row!.n;
+};
+
+test('a filter by outcome counts that outcome; errors have no duration', async () => {
+  for (const outcome of ['ok', 'error', 'timeout', 'cancelled']) {
+    const answer = await ask(`endpoint=/v1/a&outcome=${outcome}`);
+    expect(answer.count).toBe(await countWhere(`endpoint = '/v1/a' AND outcome = '${outcome}'`));
+  }
+  const errors = await ask('endpoint=/v1/a&outcome=error');
+  expect(errors.quantiles.wait).toMatchObject({ n: 0, p50: { ms: null, reason: 'no_data' } });
+});
+
+test('the vantage is chosen before the filters: one that only the service saw answers nothing, not the service', async () => {
+  const service = requests.find((r) => r.dims.vantage === 'service')!;
+  const only = {
+    ...service,
+    outcome: 'ok' as const,
+    cache: null,
+    id: 'only-service',
+    dims: { ...service.dims, endpoint: '/v1/inside' },
+  };
+  await flush({ requests: [{ projectId: viewer.projectId, request: only }], ledger: [] });
+  expect(await ask('endpoint=/v1/inside')).toMatchObject({ vantage: 'client', count: 0, reason: 'no_data' });
+  expect((await ask('endpoint=/v1/inside&vantage=service')).count).toBe(1);
+});
+
+test('filters that roll-ups keep no anatomy by: the same endpoint, cells with windows, an overview with its sentence', async () => {
+  const filtered = await ask('endpoint=/v1/a&serviceRegion=us-east-1&metric=e2e');
+  expect(filtered.count).toBe(
+    await countWhere(`endpoint = '/v1/a' AND service_region = 'us-east-1' AND outcome <> 'error'`),
+  );
+  expect(filtered.reason).not.toBe('several_endpoints');
+  const p50 = filtered.anatomy.find((point) => point.percentile === 50)!;
+  expect(p50.waitMs / filtered.quantiles.wait.p50.ms!).toBeGreaterThan(0.9);
+  expect(p50.waitMs / filtered.quantiles.wait.p50.ms!).toBeLessThan(1.1);
+  for (const cell of filtered.cells) expect(cell.anatomyP50?.waitMs).toBeGreaterThan(0);
+  const input = parseScope(new URLSearchParams(`${range}&serviceRegion=us-east-1`));
+  const overview = await loadOverview({ viewer, input });
+  expect(overview.cells.length).toBeGreaterThan(0);
+  expect(overview.headline!.anatomy.length).toBeGreaterThan(0);
+  expect(overview.slos.reduce((sum, line) => sum + line.total, 0)).toBeGreaterThan(0);
+});
+
+test('times are written in the zone asked for; the days stay those of the project', async () => {
+  const answer = await ask('endpoint=/v1/a&timeZone=Asia/Kathmandu');
+  expect(answer.effectiveFrom).toBe('2026-11-19T05:45:00.000+05:45');
+  expect(answer.timeZone).toBe('UTC');
+});
+
 test('quantiles over time: empty buckets are there without a value, counts add up', async () => {
   const load = (query: string) =>
     loadQuantiles({ viewer, input: parseQuantiles(new URLSearchParams(`${range}&metric=e2e&${query}`)) });
@@ -132,6 +187,12 @@ test('quantiles over time: empty buckets are there without a value, counts add u
   const truth = await exact(`endpoint = '/v1/a' AND ${e2eCounts}`);
   expect(one.points.reduce((sum, p) => sum + p.n, 0)).toBe(truth.n);
   await expect(load('step=PT5M&groupBy=model')).rejects.toMatchObject({ status: 400 });
+  await expect(
+    loadQuantiles({
+      viewer,
+      input: parseQuantiles(new URLSearchParams(`${range}&step=PT5M&groupBy=clientRegion`)),
+    }),
+  ).rejects.toMatchObject({ status: 400, hint: expect.stringMatching(/metric=e2e/) });
 });
 
 test('with SELECT on raw revoked after folding, both pages still answer, and the same', async () => {
@@ -161,6 +222,8 @@ test('an empty project answers with no data; bad parameters name themselves', as
   for (const bad of [
     'metric=p50',
     'from=yesterday',
+    'from=2026-11-20T00:00:00',
+    'metric=e2e&metric=ttft',
     'from=2026-11-20T00:00:00Z&to=2026-11-19T00:00:00Z',
     'colour=red',
   ]) {

@@ -9,7 +9,14 @@ export function Headline({ told, place }: { told: Told; place: string }) {
   const tail = tailWords(told);
   return (
     <section className="card" aria-label="What to fix first">
-      <p className="text-lg leading-snug" data-testid="sentence" data-reason={told.reason}>
+      <p
+        className="text-lg leading-snug"
+        data-testid="sentence"
+        data-reason={told.reason}
+        data-place={place}
+        data-levers={told.largestAvoidable?.levers.join(' ')}
+        data-quantile={told.largestAvoidable?.quantile}
+      >
         {words.before}
         {words.gain !== null && (
           <strong data-testid="gain" className="whitespace-nowrap">
@@ -20,7 +27,7 @@ export function Headline({ told, place }: { told: Told; place: string }) {
       </p>
       {tail && <p className="mt-1">{tail}</p>}
       {told.largestAvoidable?.levers.map((lever) => (
-        <p key={lever} className="mt-1 text-quiet">
+        <p key={lever} data-testid="floor" className="mt-1 text-quiet">
           {floorWords(lever, told.floors[lever])}
         </p>
       ))}

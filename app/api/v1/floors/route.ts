@@ -1,37 +1,23 @@
-import { answerError, answerJson } from '@/app/api/internal/answer';
+import { answer, readJson } from '@/app/api/internal/answer';
 import { viewerForApi } from '@/lib/auth/viewer';
 import { replaceFloors } from '@/lib/commands/replaceFloors';
-import { AnswerError } from '@/lib/platform/errors';
 import { loadLeverContext } from '@/lib/queries/loadLeverContext';
 
 export const dynamic = 'force-dynamic';
 
 /** The floors in force. */
-export async function GET(request: Request): Promise<Response> {
-  try {
-    const { overrides, deployableRegions, floorsVersion } = await loadLeverContext({
-      viewer: await viewerForApi(request, 'read'),
-    });
-    return answerJson({ overrides, deployableRegions, version: floorsVersion });
-  } catch (error) {
-    return answerError(error);
-  }
+export function GET(request: Request): Promise<Response> {
+  return answer(async () => {
+    const viewer = await viewerForApi(request, 'read');
+    const { overrides, deployableRegions, floorsVersion } = await loadLeverContext({ viewer });
+    return { overrides, deployableRegions, version: floorsVersion };
+  });
 }
 
 /** Replaces them. Needs a manage key or an owner; visible to the next read. */
-export async function PUT(request: Request): Promise<Response> {
-  try {
+export function PUT(request: Request): Promise<Response> {
+  return answer(async () => {
     const viewer = await viewerForApi(request, 'manage');
-    const input: unknown = await request.json().catch(() => {
-      throw new AnswerError({
-        status: 400,
-        code: 'not_json',
-        message: 'The body is not JSON.',
-        hint: 'Send an object.',
-      });
-    });
-    return answerJson(await replaceFloors({ viewer, input }));
-  } catch (error) {
-    return answerError(error);
-  }
+    return replaceFloors({ viewer, input: await readJson(request) });
+  });
 }
