@@ -17,3 +17,5 @@ export function startEmbeddedPostgres(options: {
   /** `name=value` settings on top of the defaults. */
   settings?: string[];
 }): Promise<EmbeddedPostgres>;
+/** `preferred` when nobody listens there, else a port that the system picks. */
+export function freePort(preferred: number): Promise<number>;
