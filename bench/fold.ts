@@ -1,29 +1,34 @@
-// How fast requests become cells, and how small those are.
-import { readFileSync } from 'node:fs';
+// How fast requests become cells, and how small those are: a batch of fresh requests of 40 endpoints × 12 client regions ×
+// 4 service regions × 6 models (Zipf), every family and tier, in their stored form.
+import { randomUUID } from 'node:crypto';
 import { Calendar } from '../lib/core/calendar';
-import { fold } from '../lib/core/fold';
-import { HOUR_MS } from '../lib/demo/arrivals';
-import { parseMeasured } from '../lib/demo/measured';
-import { requestsOfHour } from '../lib/demo/requests';
+import { foldEncoded } from '../lib/core/fold';
+import type { Dimensions, TimedRequest } from '../lib/core/request';
 import { attribute } from '../lib/ingest/attribute';
 import { eventSchema } from '../lib/ingest/contract';
+import { drawEvent, seeded } from './support/traffic';
 
-const measured = parseMeasured((file) => readFileSync(`data/demo/${file}`, 'utf8'));
-const firstHourMs = Date.UTC(2026, 10, 30, 8);
-const requests = Array.from({ length: 8 }, (_, index) => firstHourMs + index * HOUR_MS)
-  .flatMap((hourMs) => requestsOfHour(measured, { hourMs, perHourAtFullLoad: 5_000 }))
-  .map((event) => {
-    const at = { startedAtUs: event.startedAt * 1_000, defaultVantage: 'client' as const };
-    return attribute(eventSchema.parse(event), at).request;
-  });
+const [n = 100_000] = process.argv.slice(2).map(Number);
+const random = seeded(3);
+const firstUs = Date.UTC(2026, 11, 1, 10) * 1_000;
+const series = new Map<string, Dimensions>();
+const requests: TimedRequest[] = Array.from({ length: n }, (_, i) => {
+  const event = eventSchema.parse({ id: randomUUID(), startedAt: 0, ...drawEvent(random) });
+  const { request } = attribute(event, { startedAtUs: firstUs + i * 10, defaultVantage: 'service' });
+  const name = JSON.stringify(request.dims);
+  const dims = series.get(name) ?? request.dims;
+  series.set(name, dims);
+  return { ...request, dims };
+});
 
 const calendar = new Calendar('UTC');
-fold(requests, { calendar }); // warm
-const startedAt = performance.now();
-const parts = fold(requests, { calendar });
-const elapsedMs = performance.now() - startedAt;
-const perSecond = (requests.length / elapsedMs) * 1_000;
-console.log(`fold: ${requests.length} requests into ${parts.length} parts in ${elapsedMs.toFixed(0)} ms`);
+foldEncoded(requests, { calendar }); // warm
+const before = process.cpuUsage();
+const parts = foldEncoded(requests, { calendar });
+const used = process.cpuUsage(before);
+const microseconds = (used.user + used.system) / n;
+const bytes = parts.reduce((sum, part) => [...part.cells.values()].reduce((s, cell) => s + cell.length, sum), 0);
+console.log(`fold: ${n} requests of ${series.size} series into ${parts.length} parts of ${bytes} bytes`);
 console.log(
-  `fold: ${perSecond.toFixed(0)} requests/s, ${((elapsedMs * 1_000) / requests.length).toFixed(1)} µs a request`,
+  JSON.stringify({ microsecondsPerRequest: Number(microseconds.toFixed(2)), bytesPerRequest: Math.round(bytes / n) }),
 );

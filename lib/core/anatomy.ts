@@ -5,7 +5,7 @@
 // and percentiles of terms are never mixed.
 
 import { type ByteReader, ByteWriter } from './bytes';
-import { bucketIndex } from './histogram';
+import { bucketIndex, LATENCY_SCALE } from './histogram';
 import { breakdown, type TimedRequest, waitUs } from './request';
 import { type Basis, TERMS, type Term } from './terms';
 
@@ -71,16 +71,23 @@ export function mergeAnatomy(into: Anatomy, other: Anatomy, sign: 1 | -1 = 1): v
   }
 }
 
+/** Numbers of a bucket: n, weight, wait, then every term's sum and coverage. */
+export const ANATOMY_FIELDS = 3 + 2 * TERMS.length;
+/** Buckets here are 2^ANATOMY_SHIFT buckets of a histogram at LATENCY_SCALE. */
+export const ANATOMY_SHIFT = LATENCY_SCALE - SCALE;
+export const ZERO_BUCKET = ZERO;
+
+/** `fields` in the order of ANATOMY_FIELDS. */
+export function writeAnatomyBucket(writer: ByteWriter, index: number, fields: ArrayLike<number>): void {
+  writer.signed(index);
+  for (let i = 0; i < ANATOMY_FIELDS; i++) writer.signed(fields[i]!);
+}
+
 export function encodeAnatomy(anatomy: Anatomy): Uint8Array {
   const writer = new ByteWriter();
   for (const index of [...anatomy.keys()].sort((a, b) => a - b)) {
-    const bucket = anatomy.get(index)!;
-    writer.signed(index);
-    writer.signed(bucket.n);
-    writer.signed(bucket.weight);
-    writer.signed(bucket.waitUs);
-    for (const us of bucket.termUs) writer.signed(us);
-    for (const weight of bucket.covered) writer.signed(weight);
+    const { n, weight, waitUs: wait, termUs, covered } = anatomy.get(index)!;
+    writeAnatomyBucket(writer, index, [n, weight, wait, ...termUs, ...covered]);
   }
   return writer.bytes();
 }

@@ -9,6 +9,9 @@ const NO_ID = 0;
 const TEXT_FORM = 1;
 const UUID_FORM = 2;
 const HEX_FORM = 3;
+const HYPHEN = 45;
+/** Value of a lower-case hex digit's character code. */
+const nibble = (code: number) => (code < 58 ? code - 48 : code - 87);
 const HEX_OF = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** Grows as it is written; `bytes()` gives what was written. */
@@ -27,6 +30,12 @@ export class ByteWriter {
   unsigned(value: number): void {
     this.reserve(20);
     let rest = value;
+    if (rest < 0x8000_0000) {
+      let small = rest | 0; // the usual case, without divisions of doubles
+      for (; small >= 128; small >>= 7) this.buffer[this.length++] = (small & 127) | 128;
+      this.buffer[this.length++] = small;
+      return;
+    }
     while (rest >= 128) {
       this.buffer[this.length++] = (rest % 128) + 128;
       rest = Math.floor(rest / 128);
@@ -55,6 +64,24 @@ export class ByteWriter {
     this.raw(bytes);
   }
 
+  /** How much is written. */
+  get size(): number {
+    return this.length;
+  }
+
+  /** Starts again, keeping the memory. */
+  clear(): void {
+    this.length = 0;
+  }
+
+  /** Appends what `other` holds from `start` to `end`. */
+  copy(other: ByteWriter, start = 0, end = other.length): void {
+    this.reserve(end - start);
+    if (end - start > 32) this.buffer.set(other.buffer.subarray(start, end), this.length);
+    else for (let i = start, at = this.length; i < end; i++, at++) this.buffer[at] = other.buffer[i]!;
+    this.length += end - start;
+  }
+
   text(value: string): void {
     this.sized(encoder.encode(value));
   }
@@ -71,8 +98,10 @@ export class ByteWriter {
     if (form === TEXT_FORM) this.text(value!);
     else if (form !== NO_ID) {
       this.reserve(16);
-      const hex = form === UUID_FORM ? value!.replaceAll('-', '') : value!;
-      for (let i = 0; i < 32; i += 2) this.buffer[this.length++] = Number.parseInt(hex.slice(i, i + 2), 16);
+      for (let i = 0; i < value!.length; i++) {
+        const high = value!.charCodeAt(i);
+        if (high !== HYPHEN) this.buffer[this.length++] = (nibble(high) << 4) | nibble(value!.charCodeAt(++i));
+      }
     }
   }
 

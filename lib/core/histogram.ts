@@ -112,7 +112,17 @@ const WEIGHTED = 2;
 const HAS_ZERO = 4;
 
 export function writeHistogram(writer: ByteWriter, histogram: Histogram): void {
-  const { n, weight, weightSquared, zero, scale } = histogram;
+  const indexes = Float64Array.from(histogram.buckets.keys()).sort();
+  const weights = Float64Array.from(indexes, (index) => histogram.buckets.get(index)!);
+  writeHistogramForm(writer, histogram, { indexes, weights, length: indexes.length });
+}
+
+/** What is written of a histogram: its totals, and its buckets in the order of their index. */
+export type HistogramTotals = Omit<Histogram, 'buckets'>;
+export type SortedBuckets = { indexes: ArrayLike<number>; weights: ArrayLike<number>; length: number };
+
+export function writeHistogramForm(writer: ByteWriter, totals: HistogramTotals, buckets: SortedBuckets): void {
+  const { n, weight, weightSquared, zero, scale } = totals;
   const isWeighted = weight !== n || weightSquared !== n;
   writer.unsigned(
     (scale === LATENCY_SCALE ? 0 : OTHER_SCALE) | (isWeighted ? WEIGHTED : 0) | (zero === 0 ? 0 : HAS_ZERO),
@@ -124,17 +134,17 @@ export function writeHistogram(writer: ByteWriter, histogram: Histogram): void {
     writer.signed(weightSquared);
   }
   if (zero !== 0) writer.signed(zero);
-  writer.optional(histogram.minUs);
-  writer.optional(histogram.maxUs);
-  const indexes = Float64Array.from(histogram.buckets.keys()).sort();
-  writer.unsigned(indexes.length);
+  writer.optional(totals.minUs);
+  writer.optional(totals.maxUs);
+  writer.unsigned(buckets.length);
   let previous = 0;
-  indexes.forEach((index, i) => {
+  for (let i = 0; i < buckets.length; i++) {
+    const index = buckets.indexes[i]!;
     if (i === 0) writer.signed(index);
     else writer.unsigned(index - previous - 1);
-    writer.signed(histogram.buckets.get(index)!);
+    writer.signed(buckets.weights[i]!);
     previous = index;
-  });
+  }
 }
 
 /** Adds a stored histogram to `into` without building it first: what merging many parts costs. */

@@ -62,11 +62,16 @@ function kept(request: TimedRequest): SampledRequest {
   };
 }
 
+/** The bucket of a wait (µs, ≥ 0). */
+export function sampleBucket(us: number): number {
+  return us > 0 ? Math.floor(Math.log(us) / LOG_RATIO) : -1;
+}
+
 /** Adds a request that counts for the basis (others are ignored: errors, no first output). */
 export function addToSample(sample: Sample, request: TimedRequest, basis: Basis): void {
   const wait = waitUs(request, basis);
   if (wait === null) return;
-  const index = wait > 0 ? Math.floor(Math.log(wait) / LOG_RATIO) : -1;
+  const index = sampleBucket(wait);
   let bucket = sample.buckets.get(index);
   if (!bucket) {
     bucket = { n: 0, weight: 0, rows: [] };

@@ -12,7 +12,7 @@ import { createSample, prune, type Sample, type SampleLimits } from './sample';
 import { CACHES, CONNECTIONS, MEASURED_TERMS, OUTCOMES, VANTAGES } from './terms';
 
 /** Values of a sample, each written once, in the order of first use. */
-class Table<T> {
+export class Table<T> {
   readonly values: T[] = [];
   private readonly indexes = new Map<string, number>();
   constructor(private readonly keyOf: (value: T) => string) {}
@@ -70,10 +70,13 @@ function writeCall(writer: ByteWriter, texts: Table<string>, call: Call): void {
   for (const field of CALL_NUMBERS) writer.optional(call[field]);
 }
 
-function writeRow(writer: ByteWriter, { dims, texts }: Tables, request: SampledRequest): void {
+/** A row before its index of dimensions, and after it up to its calls: the same bytes in every sample. */
+export function writeRowStart(writer: ByteWriter, request: SampledRequest): void {
   writer.identifier(request.id);
   writer.unsigned(request.startedAtUs);
-  writer.unsigned(dims.index(request.dims));
+}
+
+export function writeRowRest(writer: ByteWriter, request: SampledRequest): void {
   writer.unsigned(OUTCOMES.indexOf(request.outcome));
   writer.unsigned(request.e2eUs);
   for (const field of ROW_NUMBERS) writer.optional(request[field]);
@@ -84,10 +87,22 @@ function writeRow(writer: ByteWriter, { dims, texts }: Tables, request: SampledR
   writer.identifier(request.traceId);
   writer.unsigned(request.weight);
   writer.unsigned(request.calls.length);
-  for (const call of request.calls) writeCall(writer, texts, call);
 }
 
-const dimensionsKey = (dims: Dimensions) => JSON.stringify([dims.vantage, ...DIMENSION_TEXTS.map((f) => dims[f])]);
+export function writeCalls(writer: ByteWriter, texts: Table<string>, calls: readonly Call[]): void {
+  for (const call of calls) writeCall(writer, texts, call);
+}
+
+function writeRow(writer: ByteWriter, { dims, texts }: Tables, request: SampledRequest): void {
+  writeRowStart(writer, request);
+  writer.unsigned(dims.index(request.dims));
+  writeRowRest(writer, request);
+  writeCalls(writer, texts, request.calls);
+}
+
+/** Text that is equal for equal dimensions. */
+export const dimensionsKey = (dims: Dimensions) =>
+  JSON.stringify([dims.vantage, ...DIMENSION_TEXTS.map((f) => dims[f])]);
 
 /** Canonical bytes: equal samples are equal bytes. */
 export function encodeSample(sample: Sample): Uint8Array {
@@ -105,16 +120,25 @@ export function encodeSample(sample: Sample): Uint8Array {
     body.sized(rows.bytes());
   }
   const writer = new ByteWriter();
-  writer.unsigned(sample.n);
-  writer.unsigned(tables.dims.values.length);
-  for (const dims of tables.dims.values) {
-    writer.unsigned(VANTAGES.indexOf(dims.vantage));
-    for (const field of DIMENSION_TEXTS) writer.optionalText(dims[field]);
-  }
-  writer.unsigned(tables.texts.values.length);
-  for (const text of tables.texts.values) writer.text(text);
+  writeTables(writer, sample.n, { dims: tables.dims.values, texts: tables.texts.values });
   writer.raw(body.bytes());
   return writer.bytes();
+}
+
+/** What stands before the buckets of a sample: how many requests it stands for, and its tables. */
+export function writeTables(
+  writer: ByteWriter,
+  n: number,
+  { dims, texts }: { dims: readonly Dimensions[]; texts: readonly string[] },
+): void {
+  writer.unsigned(n);
+  writer.unsigned(dims.length);
+  for (const one of dims) {
+    writer.unsigned(VANTAGES.indexOf(one.vantage));
+    for (const field of DIMENSION_TEXTS) writer.optionalText(one[field]);
+  }
+  writer.unsigned(texts.length);
+  for (const text of texts) writer.text(text);
 }
 
 const textAt = (texts: string[], index: number | null) => (index === null ? null : texts[index]!);

@@ -20,7 +20,8 @@ import { keyTexts, saveCellKeys } from './cellKeys';
 
 /** Where parts stand side by side. */
 export type Place = { grouping: Grouping; tier: Tier; family: Family; periodS: number };
-export type Part = Place & { cells: ReadonlyMap<string, Cell> };
+/** Cells by key, encoded already or not. */
+export type Part = Place & { cells: ReadonlyMap<string, Cell | Uint8Array> };
 
 /** Parts of one level are merged into one of the next when this many stand side by side. */
 const FAN_IN = 8;
@@ -30,7 +31,10 @@ type Row = [number, number, number, number, string, number, number, string, stri
 
 function rowsOf(part: Part, level: number): Row[] {
   const encoded = new Map<string, Uint8Array>();
-  for (const [key, cell] of part.cells) if (!isEmpty(cell)) encoded.set(key, encodeCell(cell));
+  for (const [key, cell] of part.cells) {
+    if (cell instanceof Uint8Array) encoded.set(key, cell);
+    else if (!isEmpty(cell)) encoded.set(key, encodeCell(cell));
+  }
   const partId = uuidv7();
   const key = [GROUPINGS.indexOf(part.grouping), TIERS.indexOf(part.tier), FAMILIES.indexOf(part.family)] as const;
   return packBlocks(encoded).map((block, i) => [

@@ -1,5 +1,5 @@
 import { Calendar } from '../core/calendar';
-import { type FoldedPart, fold } from '../core/fold';
+import { type EncodedPart, foldEncoded } from '../core/fold';
 import { decodeChunk } from '../db/chunk';
 import {
   type ChunkId,
@@ -53,7 +53,7 @@ async function foldBatch(batch: Batch): Promise<Folded> {
     const series = await seriesOf(batch.projectId, rows);
     const calendar = new Calendar(await projectZone(client, batch.projectId));
     const requests = orUnfoldable(() => rows.flatMap((row) => decodeChunk(row, series)));
-    const parts: FoldedPart[] = orUnfoldable(() => fold(requests, { calendar }));
+    const parts: EncodedPart[] = orUnfoldable(() => foldEncoded(requests, { calendar }));
     await insertParts(client, batch.projectId, { parts, level: 0 }).catch((error: unknown) => {
       throw classify(error);
     });

@@ -1,5 +1,5 @@
 import { Calendar } from '../core/calendar';
-import { fold } from '../core/fold';
+import { fold, foldEncoded } from '../core/fold';
 import type { TimedRequest } from '../core/request';
 import { decodeChunk } from '../db/chunk';
 import {
@@ -48,7 +48,7 @@ export async function rebuildProject(projectId: string): Promise<void> {
       chunks.map((chunk) => chunk.id),
     );
     await replaceQuarantine(client, projectId, failed);
-    await insertParts(client, projectId, { parts: fold(requests, { calendar }), level: 0 });
+    await insertParts(client, projectId, { parts: foldEncoded(requests, { calendar }), level: 0 });
   });
 }
 
