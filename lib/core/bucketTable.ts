@@ -18,20 +18,13 @@ const words = new Int32Array(double.buffer);
 const HIGH_WORD = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
 const FIRST_ENTRY = 1023 << MANTISSA_BITS;
 
-type Tables = { entries: Int16Array; starts: Float64Array };
-let built: Tables | null = null;
-
-function build(): Tables {
-  const entries = new Int16Array(OCTAVES << MANTISSA_BITS);
-  for (let k = 0; k < entries.length; k++) {
-    const octave = k >> MANTISSA_BITS;
-    const first = Math.ceil(2 ** octave * (1 + (k & ((1 << MANTISSA_BITS) - 1)) / (1 << MANTISSA_BITS)));
-    entries[k] = bucketIndex(first, LATENCY_SCALE);
-  }
-  const starts = new Float64Array(bucketIndex(TABLE_END, LATENCY_SCALE) - LOWEST + 2);
-  for (let i = 0; i < starts.length; i++) starts[i] = firstIn(i + LOWEST);
-  return { entries, starts };
-}
+const ENTRIES = Int16Array.from({ length: OCTAVES << MANTISSA_BITS }, (_, k) => {
+  const mantissa = 1 + (k % (1 << MANTISSA_BITS)) / (1 << MANTISSA_BITS);
+  return bucketIndex(Math.ceil(2 ** (k >> MANTISSA_BITS) * mantissa), LATENCY_SCALE);
+});
+const STARTS = Float64Array.from({ length: bucketIndex(TABLE_END, LATENCY_SCALE) - LOWEST + 2 }, (_, i) =>
+  firstIn(i + LOWEST),
+);
 
 /** The smallest whole number of µs in a bucket or above it. */
 function firstIn(index: number): number {
@@ -43,8 +36,7 @@ function firstIn(index: number): number {
 /** Bucket index (LATENCY_SCALE) of a whole number of microseconds ≥ 1. */
 export function latencyBucket(us: number): number {
   if (us >= TABLE_END) return bucketIndex(us, LATENCY_SCALE);
-  built ??= build();
   double[0] = us;
-  const entry = built.entries[(words[HIGH_WORD]! >>> (20 - MANTISSA_BITS)) - FIRST_ENTRY]!;
-  return us >= built.starts[entry + 1 - LOWEST]! ? entry + 1 : entry;
+  const entry = ENTRIES[(words[HIGH_WORD]! >>> (20 - MANTISSA_BITS)) - FIRST_ENTRY]!;
+  return us >= STARTS[entry + 1 - LOWEST]! ? entry + 1 : entry;
 }
