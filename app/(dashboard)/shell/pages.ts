@@ -1,7 +1,7 @@
 // Every page of a project, one line each, in the order of the navigation. A page appears in the menu, the command
 // palette and the keyboard help by its line here.
 
-import { Gauge, KeyRound, Layers, type LucideIcon } from 'lucide-react';
+import { Gauge, KeyRound, Layers, List, type LucideIcon, ShieldCheck } from 'lucide-react';
 
 export type PageEntry = {
   /** Below the project's root; '' is the first screen. */
@@ -21,11 +21,17 @@ export const PAGE_GROUPS: readonly { title: string; pages: readonly PageEntry[] 
   },
   {
     title: 'Understand',
-    pages: [{ path: '/breakdown', name: 'Breakdown', question: 'Where does the time go?', key: 'b', icon: Layers }],
+    pages: [
+      { path: '/breakdown', name: 'Breakdown', question: 'Where does the time go?', key: 'b', icon: Layers },
+      { path: '/requests', name: 'Requests', question: 'Which requests were slow?', key: 'r', icon: List },
+    ],
   },
   {
     title: 'Set up',
-    pages: [{ path: '/settings/keys', name: 'Keys', question: 'Who may send and read?', key: 'k', icon: KeyRound }],
+    pages: [
+      { path: '/trust', name: 'Trust', question: 'Can I trust these numbers?', key: 't', icon: ShieldCheck },
+      { path: '/settings/keys', name: 'Keys', question: 'Who may send and read?', key: 'k', icon: KeyRound },
+    ],
   },
 ];
 
