@@ -2,7 +2,11 @@
 export type Sent<T> = { ok: true; body: T } | { ok: false; message: string };
 
 /** Calls a route with JSON. Network failures become words too. */
-export async function sendJson<T>(method: 'POST' | 'DELETE', url: string, input?: unknown): Promise<Sent<T>> {
+export async function sendJson<T>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  url: string,
+  input?: unknown,
+): Promise<Sent<T>> {
   try {
     const body = input === undefined ? null : JSON.stringify(input);
     const response = await fetch(url, { method, headers: { 'content-type': 'application/json' }, body });

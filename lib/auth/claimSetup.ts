@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { normaliseEmail } from '../core/email';
 import { newKey } from '../db/newKey';
 import { prisma } from '../db/prisma';
 import { AnswerError } from '../platform/errors';
 import { hashPassword } from './password';
-import { normaliseEmail } from './signIn';
 
 export type SetupInput = { token: string; email: string; password: string; project: string };
 
@@ -46,7 +46,7 @@ function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 64)
     .replace(/^-+|-+$/g, '');
-  return slug === '' || ['api', 'setup', 'sign-in', 'healthz'].includes(slug) ? 'project' : slug;
+  return slug === '' || ['api', 'docs', 'invite', 'setup', 'sign-in', 'healthz'].includes(slug) ? 'project' : slug;
 }
 
 function closed(): AnswerError {

@@ -1,5 +1,6 @@
 // Sign-in with e-mail and password. At most 5 failures in 15 minutes per account and per address; each attempt counts
 // as a failure before the password is looked at, so that attempts side by side cannot outrun the limit.
+import { normaliseEmail } from '../core/email';
 import { prisma } from '../db/prisma';
 import { env } from '../platform/env';
 import { AnswerError } from '../platform/errors';
@@ -10,11 +11,6 @@ const FAILURES_MAX = 5;
 const WINDOW_MS = 15 * 60_000;
 
 export type SignedIn = { id: string; email: string; sid: string; version: number };
-
-/** An address as stored: NFKC, trimmed, lower case. */
-export function normaliseEmail(email: string): string {
-  return email.normalize('NFKC').trim().toLowerCase();
-}
 
 /** The client's address: the entry TRUSTED_HOPS + 1 from the right of X-Forwarded-For (ours is appended last). */
 export function clientAddress(forwardedFor: string | null | undefined): string {

@@ -1,7 +1,7 @@
 // Every page of a project, one line each, in the order of the navigation. A page appears in the menu, the command
 // palette and the keyboard help by its line here.
 
-import { Gauge, KeyRound, Layers, List, type LucideIcon, ShieldCheck } from 'lucide-react';
+import { Gauge, KeyRound, Layers, List, type LucideIcon, ShieldCheck, Users, Waypoints } from 'lucide-react';
 
 export type PageEntry = {
   /** Below the project's root; '' is the first screen. */
@@ -29,7 +29,21 @@ export const PAGE_GROUPS: readonly { title: string; pages: readonly PageEntry[] 
   {
     title: 'Set up',
     pages: [
-      { path: '/trust', name: 'Trust', question: 'Can I trust these numbers?', key: 't', icon: ShieldCheck },
+      {
+        path: '/trust',
+        name: 'Trust',
+        question: 'Can I trust these numbers?',
+        key: 't',
+        icon: ShieldCheck,
+      },
+      {
+        path: '/settings/endpoints',
+        name: 'Endpoints',
+        question: 'What do users wait for?',
+        key: 'e',
+        icon: Waypoints,
+      },
+      { path: '/settings/members', name: 'Members', question: 'Who may see this project?', key: 'u', icon: Users },
       { path: '/settings/keys', name: 'Keys', question: 'Who may send and read?', key: 'k', icon: KeyRound },
     ],
   },
