@@ -2,6 +2,7 @@
 // A ledger key that exists raises a unique violation, which undoes the whole statement: so no chunk is ever stored
 // without its key, and nothing is claimed that was not written.
 
+import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { TimedRequest } from '../core/request';
 import { arrayLiteral } from './arrayLiteral';
@@ -43,7 +44,16 @@ export async function flush({ requests, ledger }: Flush): Promise<void> {
   }
 }
 
-async function attemptFlush(requests: Flush['requests'], ledger: LedgerEntry[]): Promise<void> {
+/** The same statement in the caller's transaction, for requests whose uniqueness that transaction sees to itself. */
+export async function flushWithin(client: Pick<PoolClient, 'query'>, requests: Flush['requests']): Promise<void> {
+  await attemptFlush(requests, [], client);
+}
+
+async function attemptFlush(
+  requests: Flush['requests'],
+  ledger: LedgerEntry[],
+  client: Pick<PoolClient, 'query'> = pool(),
+): Promise<void> {
   const chunks = new Map<string, { projectId: string; day: string; requests: TimedRequest[] }>();
   for (const { projectId, request } of requests) {
     const day = utcDay(request.startedAtUs);
@@ -79,7 +89,7 @@ async function attemptFlush(requests: Flush['requests'], ledger: LedgerEntry[]):
     param(arrayLiteral(sorted.map((l) => l.key)), 'text[]'),
   ];
   const head = 'project_id, shard_key, day, chunk_id, received_at, n, first_at, last_at';
-  await pool().query(
+  await client.query(
     `WITH l AS (
        INSERT INTO ledger (project_id, shard_key, day, key, received_at)
        SELECT p, 0, d, decode(k, 'hex'), statement_timestamp() FROM unnest(${p}, ${d}, ${k}) AS r(p, d, k)

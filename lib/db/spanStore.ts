@@ -10,6 +10,12 @@ import { decodeTraceIndex, type EncodedSpans, type InflatedBody, inflateBody, ty
 export type SpanChunkId = { day: string; chunkId: string };
 export type PendingSpans = SpanChunkId & { receivedAtMs: number; n: number };
 
+/** The place of a chunk by its id alone: its day is in the time of the id. */
+export function spanChunkId(chunkId: string): SpanChunkId {
+  const ms = Number.parseInt(chunkId.slice(0, 8) + chunkId.slice(9, 13), 16);
+  return { chunkId, day: utcDay(ms * 1_000) };
+}
+
 /** Stores one chunk a project; they are committed when it returns. Throws what the database says. */
 export async function insertSpanChunks(chunks: readonly { projectId: string; spans: EncodedSpans }[]): Promise<void> {
   try {
@@ -23,12 +29,13 @@ export async function insertSpanChunks(chunks: readonly { projectId: string; spa
 }
 
 async function attempt(chunks: readonly { projectId: string; spans: EncodedSpans }[]): Promise<void> {
-  const day = utcDay(Date.now() * 1_000);
+  const nowMs = Date.now();
+  const day = utcDay(nowMs * 1_000);
   await ensurePartitions([day]);
   const params: unknown[] = [];
   const param = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
   const rows = chunks.map(({ projectId, spans }) => {
-    const head = [param(projectId, 'uuid'), '0::smallint', param(day, 'date'), param(uuidv7(), 'uuid')];
+    const head = [param(projectId, 'uuid'), '0::smallint', param(day, 'date'), param(uuidv7({ msecs: nowMs }), 'uuid')];
     const body = [spans.traceIndex, spans.origins, spans.body].map((bytes) => param(bytes, 'bytea'));
     return `(${[...head, 'statement_timestamp()', param(spans.n, 'integer'), ...body].join(', ')})`;
   });
@@ -109,9 +116,9 @@ async function selectChunks<Row>(
 
 /** Marks chunks as done: none of their traces is open any more. */
 export async function deletePendingSpans(
-  client: PoolClient,
   projectId: string,
   ids: readonly SpanChunkId[],
+  client: Pick<PoolClient, 'query'> = pool(),
 ): Promise<void> {
   if (ids.length === 0) return;
   await client.query(

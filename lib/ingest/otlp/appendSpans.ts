@@ -41,9 +41,7 @@ export async function appendSpans(projectId: string, spans: readonly Span[]): Pr
     await new Promise<void>((resolve, reject) => {
       timer = setTimeout(() => reject(busy(503, 'slow', 'The database takes too long.')), PATIENCE_MS);
       s.waiting.push({ projectId, spans, resolve, reject });
-      s.running ??= run().finally(() => {
-        s.running = null;
-      });
+      s.running ??= run();
     });
   } finally {
     clearTimeout(timer);
@@ -68,6 +66,7 @@ async function run(): Promise<void> {
     }
     await store(group);
   }
+  state().running = null; // in the same breath as the look at `waiting`: a later one would miss posts that came between
 }
 
 /** Writes a group and answers every post in it. Never throws. */

@@ -1,0 +1,248 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AttributeTrace } from '../../../lib/core/trace/attributed';
+import type { Span } from '../../../lib/core/trace/span';
+import { writeCounts } from '../../../lib/db/counts';
+import { daysAhead, ensurePartitions } from '../../../lib/db/partitions';
+import { pool } from '../../../lib/db/pool';
+import { Assembly } from '../../../lib/ingest/assembly/assemble';
+import { attribute } from '../../../lib/ingest/attribute';
+import { appendSpans } from '../../../lib/ingest/otlp/appendSpans';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await ensurePartitions(daysAhead(Date.now()));
+});
+afterAll(async () => {
+  await pool().end();
+  await database.drop();
+});
+afterEach(async () => {
+  for (const table of ['span_pending', 'assembled_trace', 'assembly_lease'])
+    await database.query(`DELETE FROM ${table}`);
+});
+
+/** The root is the request; its input tokens say how many spans it was made of. */
+const countSpans: AttributeTrace = ({ spans }) => {
+  const root = spans.find((span) => span.parentSpanId === null);
+  if (!root) return { requests: [], ignored: [{ rootSpanId: null, spans: spans.length, reason: 'no_root' }] };
+  const id = `${root.traceId}-${root.spanId}`;
+  const event = { id, startedAt: 0, endpoint: root.name, e2eMs: (root.endUs - root.startUs) / 1_000 };
+  const { request } = attribute(
+    { ...event, inputTokens: spans.length },
+    { startedAtUs: root.startUs, defaultVantage: 'service' },
+  );
+  return { requests: [{ request, rootSpanId: root.spanId, steps: 0, notes: [], skewUs: {} }], ignored: [] };
+};
+const newAssembly = () => new Assembly({ attribute: countSpans });
+
+const hex = (bytes: number) => randomBytes(bytes).toString('hex');
+function traceOf(count: number, { rooted = true } = {}): Span[] {
+  const traceId = hex(16);
+  const ids = Array.from({ length: count }, () => hex(8));
+  const startUs = Date.now() * 1_000 - 2_000_000;
+  return ids.map((spanId, i) => ({
+    traceId,
+    spanId,
+    parentSpanId: i === 0 ? (rooted ? null : hex(8)) : ids[0]!,
+    name: 'chat',
+    kind: 'server',
+    startUs: startUs + i,
+    endUs: startUs + 1_000_000 - i,
+    status: 'unset',
+    attributes: { 'http.route': '/chat' },
+    resource: { 'service.name': 'gateway' },
+    scope: 'test',
+    traceState: null,
+    events: [],
+    links: [],
+  }));
+}
+
+const requests = (projectId: string) =>
+  database.query<{ id: string; spans: string; at: string }>(
+    'SELECT id, input_tokens AS spans, started_us AS at FROM timed_request WHERE project_id = $1 ORDER BY id',
+    [projectId],
+  );
+const traces = (projectId: string) =>
+  database.query<{ reason: string; outcome: string; spans: number; version: number }>(
+    'SELECT reason, outcome, spans, version FROM assembled_trace WHERE project_id = $1 ORDER BY trace_id',
+    [projectId],
+  );
+const pending = async (projectId: string) =>
+  (await database.query('SELECT 1 FROM span_pending WHERE project_id = $1', [projectId])).length;
+const loseLeases = () => database.query('UPDATE assembly_lease SET held_until = to_timestamp(0)');
+async function counted(projectId: string): Promise<Record<string, number>> {
+  await writeCounts();
+  const rows = await database.query<{ kind: string; count: number }>(
+    'SELECT kind, count::int FROM ingest_count WHERE project_id = $1',
+    [projectId],
+  );
+  return Object.fromEntries(rows.map((row) => [row.kind, row.count]));
+}
+
+describe('closing', () => {
+  it('5 s after root and last span, whatever the order and the number of posts', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(7);
+    for (const span of [...spans].reverse()) await appendSpans(projectId, [span]);
+    const assembly = newAssembly();
+    expect(await assembly.step({ aheadMs: 4_000 })).toMatchObject({ traces: 0, open: 1 });
+    expect(await requests(projectId)).toEqual([]);
+    expect(await assembly.step({ aheadMs: 5_500 })).toMatchObject({ traces: 1, open: 0 });
+    expect(await requests(projectId)).toMatchObject([{ id: `${spans[0]!.traceId}-${spans[0]!.spanId}`, spans: '7' }]);
+    expect(await traces(projectId)).toEqual([{ reason: 'root_settled', outcome: 'requests', spans: 7, version: 1 }]);
+    expect(await pending(projectId)).toBe(0);
+    expect(await database.query('SELECT n FROM pending WHERE project_id = $1', [projectId])).toEqual([{ n: 1 }]);
+  });
+
+  it('a span within the 5 s keeps it open', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(2);
+    const assembly = newAssembly();
+    await appendSpans(projectId, spans.slice(0, 1));
+    await assembly.step();
+    await database.query(`UPDATE span_pending SET received_at = received_at - interval '4 s'`);
+    await appendSpans(projectId, spans.slice(1));
+    expect(await newAssembly().step()).toMatchObject({ open: 0 }); // leased to the first
+    expect(await assembly.step({ aheadMs: 3_000 })).toMatchObject({ traces: 0, open: 1 });
+    expect(await assembly.step({ aheadMs: 5_500 })).toMatchObject({ traces: 1 });
+    expect(await requests(projectId)).toMatchObject([{ spans: '2' }]);
+  });
+
+  it('without a root after 60 s, without a request', async () => {
+    const projectId = randomUUID();
+    await appendSpans(projectId, traceOf(3, { rooted: false }));
+    const assembly = newAssembly();
+    expect(await assembly.step({ aheadMs: 55_000 })).toMatchObject({ traces: 0, open: 1 });
+    expect(await assembly.step({ aheadMs: 61_000 })).toMatchObject({ traces: 1, open: 0 });
+    expect(await requests(projectId)).toEqual([]);
+    expect(await traces(projectId)).toEqual([{ reason: 'idle', outcome: 'no_root', spans: 3, version: 1 }]);
+  });
+
+  it('at 2,000 spans at once; what comes after is counted', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(2_010);
+    await appendSpans(projectId, spans);
+    const assembly = newAssembly();
+    expect(await assembly.step()).toMatchObject({ traces: 1 });
+    expect(await traces(projectId)).toEqual([{ reason: 'span_limit', outcome: 'requests', spans: 2_000, version: 1 }]);
+    expect(await requests(projectId)).toMatchObject([{ spans: '2000' }]);
+    expect(await counted(projectId)).toMatchObject({ spansOverLimit: 10, accepted: 1 });
+  });
+});
+
+describe('each span once', () => {
+  it('a batch that was sent twice', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(5);
+    await appendSpans(projectId, spans);
+    await appendSpans(projectId, spans);
+    await newAssembly().step({ aheadMs: 6_000 });
+    expect(await requests(projectId)).toMatchObject([{ spans: '5' }]);
+    expect(await counted(projectId)).toMatchObject({ duplicateSpans: 5, accepted: 1 });
+  });
+
+  it('sent again after its trace was closed: nothing new', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(5);
+    await appendSpans(projectId, spans);
+    const assembly = newAssembly();
+    await assembly.step({ aheadMs: 6_000 });
+    await appendSpans(projectId, spans);
+    await assembly.step({ aheadMs: 6_000 });
+    expect(await requests(projectId)).toHaveLength(1);
+    expect(await traces(projectId)).toMatchObject([{ version: 1, spans: 5 }]);
+    expect(await pending(projectId)).toBe(0);
+  });
+
+  it('a root that comes after the others were closed gives the request then', async () => {
+    const projectId = randomUUID();
+    const [root, ...children] = traceOf(4);
+    await appendSpans(projectId, children);
+    const assembly = newAssembly();
+    await assembly.step({ aheadMs: 61_000 });
+    expect(await traces(projectId)).toMatchObject([{ outcome: 'no_root', version: 1 }]);
+    await appendSpans(projectId, [root!]);
+    await assembly.step({ aheadMs: 6_000 });
+    expect(await requests(projectId)).toMatchObject([{ spans: '4' }]);
+    expect(await traces(projectId)).toEqual([{ reason: 'root_settled', outcome: 'requests', spans: 4, version: 2 }]);
+  });
+});
+
+describe('workers', () => {
+  it('a worker that dies: the next one goes on; what was closed stays closed', async () => {
+    const projectId = randomUUID();
+    const [settled, open] = [traceOf(3), traceOf(3)];
+    await appendSpans(projectId, [...settled, ...open.slice(1)]); // one chunk for both
+    await newAssembly().step({ aheadMs: 6_000 }); // closes one, then dies with the other open
+    expect(await requests(projectId)).toHaveLength(1);
+    expect(await pending(projectId)).toBe(1);
+    expect(await newAssembly().step({ aheadMs: 6_000 })).toEqual({ chunks: 0, traces: 0, open: 0 }); // still leased
+    await loseLeases();
+    await appendSpans(projectId, open.slice(0, 1));
+    await newAssembly().step({ aheadMs: 6_000 });
+    expect((await requests(projectId)).map((r) => r.spans)).toEqual(['3', '3']);
+    expect(await pending(projectId)).toBe(0);
+  });
+
+  it('a worker that was thought dead stores nothing', async () => {
+    const projectId = randomUUID();
+    await appendSpans(projectId, traceOf(3));
+    const slow = newAssembly();
+    await slow.step();
+    await loseLeases();
+    const next = newAssembly();
+    await next.step();
+    await database.query(
+      `UPDATE assembly_lease SET holder = gen_random_uuid(), epoch = epoch + 1, held_until = now() + interval '1 h'`,
+    );
+    expect(await next.step({ aheadMs: 6_000 })).toMatchObject({ traces: 0 });
+    expect(await slow.step({ aheadMs: 6_000 })).toMatchObject({ traces: 0 });
+    expect(await requests(projectId)).toEqual([]);
+  });
+
+  it('two at once make each request once', async () => {
+    const projects = [randomUUID(), randomUUID(), randomUUID()];
+    const workers = [newAssembly(), newAssembly()];
+    const sent = projects.map((projectId) => ({ projectId, traces: Array.from({ length: 40 }, () => traceOf(6)) }));
+    const spans = sent.flatMap(({ projectId, traces: all }) => all.flat().map((span) => ({ projectId, span })));
+    spans.sort(() => Math.random() - 0.5);
+    let posting = true;
+    const working = workers.map(async (worker, i) => {
+      for (let round = 0; posting || round % 10 !== 0; round++) {
+        await worker.step({ aheadMs: round % 10 === 0 ? 6_000 : 0 });
+        if (round % 7 === i) await loseLeases(); // hands change all the time
+      }
+    });
+    for (let at = 0; at < spans.length; at += 24) {
+      await Promise.all(spans.slice(at, at + 24).map(({ projectId, span }) => appendSpans(projectId, [span])));
+    }
+    posting = false;
+    await Promise.all(working);
+    for (let round = 0; round < 4; round++) {
+      await loseLeases();
+      await workers[round % 2]!.step({ aheadMs: 70_000 });
+    }
+    for (const { projectId, traces: all } of sent) {
+      const ids = all.map(([root]) => `${root!.traceId}-${root!.spanId}`).sort();
+      expect((await requests(projectId)).map((r) => r.id)).toEqual(ids);
+      expect(await pending(projectId)).toBe(0);
+    }
+  });
+
+  it('a transaction that fails leaves nothing, and the next round does it', async () => {
+    const projectId = randomUUID();
+    await appendSpans(projectId, traceOf(3));
+    const assembly = newAssembly();
+    await assembly.step();
+    await database.query('ALTER TABLE span_pending RENAME COLUMN day TO day_away');
+    await expect(assembly.step({ aheadMs: 6_000 })).rejects.toThrow();
+    await database.query('ALTER TABLE span_pending RENAME COLUMN day_away TO day');
+    expect(await requests(projectId)).toEqual([]);
+    await assembly.step({ aheadMs: 6_000 });
+    expect(await requests(projectId)).toHaveLength(1);
+  });
+});
