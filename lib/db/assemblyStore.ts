@@ -39,7 +39,7 @@ export async function releaseLease({ projectId, holder }: Lease): Promise<void> 
 /** Why a trace was closed. */
 export type CloseReason = 'root_settled' | 'idle' | 'span_limit' | 'too_many_open';
 /** What became of it. */
-export type TraceOutcome = 'requests' | 'no_root' | 'no_request' | 'refused';
+export type TraceOutcome = 'joined' | 'requests' | 'no_root' | 'no_request' | 'refused';
 
 export type AssembledTrace = {
   traceId: string;
@@ -51,6 +51,10 @@ export type AssembledTrace = {
   spans: number;
   chunkIds: string[];
   requestIds: string[];
+  /** Other traces that belong to its request. */
+  members: string[];
+  /** The trace whose request it belongs to (outcome joined), else null. */
+  joinedTo: string | null;
 };
 
 type TraceRow = {
@@ -62,6 +66,8 @@ type TraceRow = {
   spans: number;
   chunk_ids: string[];
   requests: string[];
+  members: string[] | null;
+  joined_to: string | null;
 };
 
 /** Those of these traces (32 hex digits) that were closed on `sinceDay` (UTC) or later, by trace id. */
@@ -72,19 +78,28 @@ export async function assembledTraces(
   if (traceIds.length === 0) return new Map();
   const { rows } = await pool().query<TraceRow>(
     `SELECT encode(trace_id, 'hex') AS trace_id, day::text AS day, version, reason, outcome, spans,
-            array_to_json(chunk_ids) AS chunk_ids, array_to_json(requests) AS requests
+            array_to_json(chunk_ids) AS chunk_ids, array_to_json(requests) AS requests,
+            array_to_json(members::text[]) AS members, encode(joined_to, 'hex') AS joined_to
      FROM assembled_trace
      WHERE project_id = $1 AND shard_key = 0 AND trace_id = ANY($2::bytea[]) AND day >= $3`,
-    [projectId, arrayLiteral(traceIds.map((id) => `\\x${id}`)), sinceDay],
+    [projectId, arrayLiteral(traceIds.map(bytes)), sinceDay],
   );
-  return new Map(
-    rows.map((row) => [
-      row.trace_id,
-      { ...row, traceId: row.trace_id, chunkIds: row.chunk_ids, requestIds: row.requests } satisfies AssembledTrace &
-        TraceRow,
-    ]),
-  );
+  return new Map(rows.map((row) => [row.trace_id, traceOf(row)]));
 }
+
+function traceOf(row: TraceRow): AssembledTrace {
+  const { trace_id, chunk_ids, requests, members, joined_to, ...same } = row;
+  return {
+    ...same,
+    traceId: trace_id,
+    chunkIds: chunk_ids,
+    requestIds: requests,
+    members: (members ?? []).map((bytes) => bytes.slice(2)), // \x…
+    joinedTo: joined_to,
+  };
+}
+
+const bytes = (hex: string) => `\\x${hex}`;
 
 /** A transaction of this module, handed to what must commit with it. */
 export type AssemblyTransaction = Parameters<Parameters<typeof inTransaction>[0]>[0];
@@ -136,22 +151,26 @@ async function insertTraces(
   { projectId, day, traces }: { projectId: string; day: string; traces: Closing['fresh'] },
 ): Promise<void> {
   if (traces.length === 0) return;
-  const column = (of: (trace: Closing['fresh'][number]) => string | number) => arrayLiteral(traces.map(of));
+  const column = (of: (trace: Closing['fresh'][number]) => string | number | null) => arrayLiteral(traces.map(of));
   // arrays of arrays must be rectangular in Postgres, so the inner ones travel as text
   await client.query(
     `INSERT INTO assembled_trace
-       (project_id, shard_key, trace_id, day, closed_at, version, reason, outcome, spans, chunk_ids, requests)
-     SELECT $1, 0, t, $2, statement_timestamp(), 1, r, o, n, c::uuid[], q::text[]
-     FROM unnest($3::bytea[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[]) AS x(t, r, o, n, c, q)`,
+       (project_id, shard_key, trace_id, day, closed_at, version, reason, outcome, spans, chunk_ids, requests,
+        members, joined_to)
+     SELECT $1, 0, t, $2, statement_timestamp(), 1, r, o, n, c::uuid[], q::text[], m::bytea[], j
+     FROM unnest($3::bytea[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::bytea[])
+       AS x(t, r, o, n, c, q, m, j)`,
     [
       projectId,
       day,
-      column((trace) => `\\x${trace.traceId}`),
+      column((trace) => bytes(trace.traceId)),
       column((trace) => trace.reason),
       column((trace) => trace.outcome),
       column((trace) => trace.spans),
       column((trace) => arrayLiteral(trace.chunkIds)),
       column((trace) => arrayLiteral(trace.requestIds)),
+      column((trace) => (trace.members.length === 0 ? null : arrayLiteral(trace.members.map(bytes)))),
+      column((trace) => trace.joinedTo && bytes(trace.joinedTo)),
     ],
   );
 }
@@ -159,11 +178,11 @@ async function insertTraces(
 async function updateTrace(client: AssemblyTransaction, projectId: string, trace: AssembledTrace): Promise<void> {
   await client.query(
     `UPDATE assembled_trace SET closed_at = statement_timestamp(), version = $4, reason = $5, outcome = $6, spans = $7,
-       chunk_ids = $8::uuid[], requests = $9::text[]
+       chunk_ids = $8::uuid[], requests = $9::text[], members = $10::bytea[], joined_to = $11::bytea
      WHERE project_id = $1 AND shard_key = 0 AND trace_id = $2::bytea AND day = $3`,
     [
       projectId,
-      `\\x${trace.traceId}`,
+      bytes(trace.traceId),
       trace.day,
       trace.version,
       trace.reason,
@@ -171,6 +190,8 @@ async function updateTrace(client: AssemblyTransaction, projectId: string, trace
       trace.spans,
       arrayLiteral(trace.chunkIds),
       arrayLiteral(trace.requestIds),
+      trace.members.length === 0 ? null : arrayLiteral(trace.members.map(bytes)),
+      trace.joinedTo && bytes(trace.joinedTo),
     ],
   );
 }

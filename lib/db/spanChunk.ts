@@ -1,6 +1,7 @@
 // Row ↔ spans codec of span_chunk.
 //
 //   trace_index  26 bytes a trace: id (16) · end of its spans in the body (4) · number of spans (4) · rooted (1) · 0
+//   trace_links  32 bytes a trace whose consumer got its message from another trace: its own id, that one's
 //   body         per trace its spans, each a JSON array, comma-separated; deflated
 //   origins      JSON [{resource, scope}]; a span names its own by position
 //
@@ -26,7 +27,9 @@ const inflate = promisify<Buffer, Buffer>(zlib.inflateRaw);
 
 /** One trace in a chunk: `from` and `to` are bytes of the inflated body. */
 export type TraceEntry = { traceId: string; from: number; to: number; spans: number; rooted: boolean };
-export type EncodedSpans = { n: number; traceIndex: Buffer; origins: Buffer; body: Buffer };
+/** `from` belongs to the request of `to`: its consumer links to a span there. */
+export type TraceLink = { from: string; to: string };
+export type EncodedSpans = { n: number; traceIndex: Buffer; traceLinks: Buffer | null; origins: Buffer; body: Buffer };
 type Origin = { resource: Attributes; scope: string };
 /** A body that was inflated, to cut the spans of its traces from. */
 export type InflatedBody = { body: Buffer; origins: readonly Origin[] };
@@ -76,6 +79,7 @@ class OriginTable {
 export async function encodeSpans(spans: readonly Span[]): Promise<EncodedSpans> {
   const origins = new OriginTable();
   const traces = new Map<string, { lines: string[]; rooted: boolean }>();
+  const links = new Map<string, string>();
   for (const span of spans) {
     let trace = traces.get(span.traceId);
     if (!trace) {
@@ -84,6 +88,8 @@ export async function encodeSpans(spans: readonly Span[]): Promise<EncodedSpans>
     }
     trace.lines.push(JSON.stringify(lineOf(span, origins.indexOf(span))));
     trace.rooted ||= span.parentSpanId === null;
+    const linked = span.links.length === 0 ? null : senderTrace(span);
+    if (linked !== null) links.set(span.traceId, linked);
   }
   const traceIndex = Buffer.alloc(traces.size * ENTRY_BYTES);
   const parts: Buffer[] = [];
@@ -103,7 +109,16 @@ export async function encodeSpans(spans: readonly Span[]): Promise<EncodedSpans>
     deflate(Buffer.concat(parts), { level: LEVEL }),
     deflate(Buffer.from(`[${origins.texts.join(',')}]`), { level: LEVEL }),
   ]);
-  return { n: spans.length, traceIndex, origins: originsBody, body };
+  const traceLinks = links.size === 0 ? null : Buffer.from([...links].flat().join(''), 'hex');
+  return { n: spans.length, traceIndex, traceLinks, origins: originsBody, body };
+}
+
+/** The other trace in which a consumer's message was sent; null for a batch of messages from several. */
+function senderTrace(span: Span): string | null {
+  if (span.kind !== 'consumer') return null;
+  const others = new Set(span.links.map((link) => link.traceId).filter((id) => id !== span.traceId));
+  const [only] = others;
+  return others.size === 1 ? only! : null;
 }
 
 function lineOf(span: Span, origin: number): Line {
@@ -135,6 +150,14 @@ export function decodeTraceIndex(traceIndex: Buffer): TraceEntry[] {
     from = to;
   }
   return entries;
+}
+
+export function decodeTraceLinks(traceLinks: Buffer | null): TraceLink[] {
+  const links: TraceLink[] = [];
+  for (let at = 0; traceLinks !== null && at < traceLinks.length; at += 32) {
+    links.push({ from: traceLinks.toString('hex', at, at + 16), to: traceLinks.toString('hex', at + 16, at + 32) });
+  }
+  return links;
 }
 
 /** Throws when the columns are not what `encodeSpans` wrote. */

@@ -5,7 +5,15 @@ import { v7 as uuidv7 } from 'uuid';
 import { arrayLiteral } from './arrayLiteral';
 import { ensurePartitions, forgetPartitions, utcDay } from './partitions';
 import { pool } from './pool';
-import { decodeTraceIndex, type EncodedSpans, type InflatedBody, inflateBody, type TraceEntry } from './spanChunk';
+import {
+  decodeTraceIndex,
+  decodeTraceLinks,
+  type EncodedSpans,
+  type InflatedBody,
+  inflateBody,
+  type TraceEntry,
+  type TraceLink,
+} from './spanChunk';
 
 export type SpanChunkId = { day: string; chunkId: string };
 export type PendingSpans = SpanChunkId & { receivedAtMs: number; n: number };
@@ -36,13 +44,13 @@ async function attempt(chunks: readonly { projectId: string; spans: EncodedSpans
   const param = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
   const rows = chunks.map(({ projectId, spans }) => {
     const head = [param(projectId, 'uuid'), '0::smallint', param(day, 'date'), param(uuidv7({ msecs: nowMs }), 'uuid')];
-    const body = [spans.traceIndex, spans.origins, spans.body].map((bytes) => param(bytes, 'bytea'));
+    const body = [spans.traceIndex, spans.traceLinks, spans.origins, spans.body].map((bytes) => param(bytes, 'bytea'));
     return `(${[...head, 'statement_timestamp()', param(spans.n, 'integer'), ...body].join(', ')})`;
   });
   const head = 'project_id, shard_key, day, chunk_id, received_at, n';
   await pool().query(
     `WITH c AS (
-       INSERT INTO span_chunk (${head}, trace_index, origins, body) VALUES ${rows.join(', ')} RETURNING ${head}
+       INSERT INTO span_chunk (${head}, trace_index, trace_links, origins, body) VALUES ${rows.join(', ')} RETURNING ${head}
      )
      INSERT INTO span_pending (${head}) SELECT ${head} FROM c`,
     params,
@@ -69,13 +77,24 @@ export async function pendingSpans(projectId: string): Promise<{ nowMs: number; 
   return { nowMs: rows[0]?.now ?? 0, chunks };
 }
 
+export type TraceIndex = { entries: TraceEntry[]; links: TraceLink[] };
+
 /** What traces these chunks hold, by chunk id. */
 export async function readTraceIndexes(
   projectId: string,
   ids: readonly SpanChunkId[],
-): Promise<Map<string, TraceEntry[]>> {
-  const rows = await selectChunks<{ trace_index: Buffer }>(projectId, ids, 'trace_index');
-  return new Map(rows.map((row) => [row.chunk_id, decodeTraceIndex(row.trace_index)]));
+): Promise<Map<string, TraceIndex>> {
+  const rows = await selectChunks<{ trace_index: Buffer; trace_links: Buffer | null }>(
+    projectId,
+    ids,
+    'trace_index, trace_links',
+  );
+  return new Map(
+    rows.map((row) => [
+      row.chunk_id,
+      { entries: decodeTraceIndex(row.trace_index), links: decodeTraceLinks(row.trace_links) },
+    ]),
+  );
 }
 
 export type StoredSpans = { entries: TraceEntry[]; inflated: InflatedBody; bytes: number };

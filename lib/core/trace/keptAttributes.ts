@@ -297,3 +297,11 @@ export function keptPart(name: string, value: string): string {
   const end = value.search(/[?#]/);
   return (end === -1 ? value : value.slice(0, end)).replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
 }
+
+const CONTENT =
+  /(^|[._-])(prompts?|completions?|contents?|messages?|instructions|input|output|inputs|outputs|arguments|args|body|text|transcript|chat_ctx|stacktrace|statement|query|cookie|authorization|password|secret|token)([._-]\d+)*($|\.(content|value|text|messages?|body)$)/i;
+
+/** True for an attribute that may hold what users say or secrets: no rule may ask for it either. */
+export function holdsContent(name: string): boolean {
+  return !isKeptAttribute(name) && CONTENT.test(name);
+}

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { type Lease, releaseLease, takeLease } from '../../db/assemblyStore';
 import { deletePendingSpans, pendingSpans, projectsWithPendingSpans, readTraceIndexes } from '../../db/spanStore';
+import { recentTermRules } from '../../db/termRules';
 import { log } from '../../platform/log';
 import { Bodies } from './bodies';
 import { type AssemblyServices, closeTraces } from './closeTraces';
@@ -69,7 +70,8 @@ export class Assembly {
     const { chunks, clockMs } = await this.takeIn(projectId, open);
     const due = open.due({ nowMs: clockMs + aheadMs, limit: SPANS_A_CLOSING });
     if (due.length > 0) {
-      const context = { lease, rules: [], bodies: this.bodies, services: this.services };
+      const { rules } = await recentTermRules(projectId);
+      const context = { lease, rules, bodies: this.bodies, services: this.services };
       if (!(await closeTraces(open, due, context))) this.projects.delete(projectId);
     }
     return { chunks, traces: due.length, open: open.size };
@@ -84,7 +86,7 @@ export class Assembly {
     const unread = chunks.filter((chunk) => !open.has(chunk.chunkId));
     const taken = unread.slice(0, CHUNKS_A_STEP);
     const indexes = await readTraceIndexes(projectId, taken);
-    for (const chunk of taken) open.add(chunk, indexes.get(chunk.chunkId) ?? []);
+    for (const chunk of taken) open.add(chunk, indexes.get(chunk.chunkId) ?? { entries: [], links: [] });
     const gone = taken.filter((chunk) => !indexes.has(chunk.chunkId)); // retention took them while no worker ran
     await deletePendingSpans(projectId, gone);
     const last = taken.at(-1);

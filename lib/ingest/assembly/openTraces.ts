@@ -9,7 +9,7 @@
 
 import type { CloseReason } from '../../db/assemblyStore';
 import type { TraceEntry } from '../../db/spanChunk';
-import type { PendingSpans } from '../../db/spanStore';
+import type { PendingSpans, TraceIndex } from '../../db/spanStore';
 
 export const SETTLE_MS = 5_000;
 export const IDLE_MS = 60_000;
@@ -19,8 +19,17 @@ const MOST_OPEN = 250_000;
 type Chunk = PendingSpans & { open: number };
 /** Spans of one trace in one chunk. */
 export type Part = { chunk: Chunk; entry: TraceEntry };
-export type OpenTrace = { parts: Part[]; spans: number; rooted: boolean; lastAtMs: number };
-export type DueTrace = { traceId: string; trace: OpenTrace; reason: CloseReason };
+export type OpenTrace = {
+  traceId: string;
+  /** Other traces whose consumers link to this one: they belong to its request. */
+  members: string[];
+  parts: Part[];
+  spans: number;
+  /** The root of `traceId` came. */
+  rooted: boolean;
+  lastAtMs: number;
+};
+export type DueTrace = { trace: OpenTrace; reason: CloseReason };
 
 export class OpenTraces {
   private readonly chunks = new Map<string, Chunk>();
@@ -35,22 +44,37 @@ export class OpenTraces {
     return this.chunks.has(chunkId);
   }
 
-  add(pending: PendingSpans, entries: readonly TraceEntry[]): void {
+  add(pending: PendingSpans, { entries, links }: TraceIndex): void {
     if (entries.length === 0) return;
     const chunk: Chunk = { ...pending, open: entries.length };
     this.chunks.set(chunk.chunkId, chunk);
     for (const entry of entries) {
-      const trace = this.traces.get(entry.traceId);
-      if (trace === undefined) {
-        const { spans, rooted } = entry;
-        this.traces.set(entry.traceId, { parts: [{ chunk, entry }], spans, rooted, lastAtMs: chunk.receivedAtMs });
-        continue;
-      }
+      const trace = this.traceOf(entry.traceId);
       trace.parts.push({ chunk, entry });
       trace.spans += entry.spans;
-      trace.rooted ||= entry.rooted;
+      trace.rooted ||= entry.rooted && entry.traceId === trace.traceId;
       trace.lastAtMs = Math.max(trace.lastAtMs, chunk.receivedAtMs);
     }
+    for (const { from, to } of links) this.join(this.traceOf(from), this.traceOf(to));
+  }
+
+  private traceOf(traceId: string): OpenTrace {
+    let trace = this.traces.get(traceId);
+    if (trace === undefined) {
+      trace = { traceId, members: [], parts: [], spans: 0, rooted: false, lastAtMs: 0 };
+      this.traces.set(traceId, trace);
+    }
+    return trace;
+  }
+
+  /** `from` becomes part of `to`, from now on one trace under both ids. */
+  private join(from: OpenTrace, to: OpenTrace): void {
+    if (from === to) return;
+    to.parts.push(...from.parts);
+    to.spans += from.spans;
+    to.lastAtMs = Math.max(to.lastAtMs, from.lastAtMs);
+    to.members.push(from.traceId, ...from.members);
+    for (const id of [from.traceId, ...from.members]) this.traces.set(id, to);
   }
 
   /** What is to be closed at `nowMs`, at most about `limit` spans of it, in the order the traces came. */
@@ -60,9 +84,10 @@ export class OpenTraces {
     let excess = this.traces.size - MOST_OPEN;
     for (const [traceId, trace] of this.traces) {
       if (spans >= limit) break;
+      if (traceId !== trace.traceId) continue; // joined: it is looked at under its own id
       const reason = reasonToClose(trace, nowMs) ?? (excess-- > 0 ? 'too_many_open' : null);
       if (reason === null) continue;
-      due.push({ traceId, trace, reason });
+      due.push({ trace, reason });
       spans += trace.spans;
     }
     return due;
@@ -78,8 +103,8 @@ export class OpenTraces {
   }
 
   remove(closed: readonly DueTrace[]): void {
-    for (const { traceId, trace } of closed) {
-      this.traces.delete(traceId);
+    for (const { trace } of closed) {
+      for (const id of [trace.traceId, ...trace.members]) this.traces.delete(id);
       for (const { chunk } of trace.parts) {
         chunk.open--;
         if (chunk.open === 0) this.chunks.delete(chunk.chunkId);

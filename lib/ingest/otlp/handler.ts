@@ -7,6 +7,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addCounts } from '../../db/counts';
+import { recentTermRules } from '../../db/termRules';
 import { AnswerError, isAnswerError } from '../../platform/errors';
 import { decodeText, receiveBody } from '../receive';
 import { type Encoding, encodingOf, type OtlpPath, REJECTED_FIELD, sendAnswer, sendError } from './answer';
@@ -26,7 +27,6 @@ export type OtlpServices = {
 };
 
 const SCOPES: readonly OtlpScope[] = ['ingest', 'probe', 'browser'];
-const NOTHING: ReadonlySet<string> = new Set([]);
 const DEFAULT_HEADERS = 'authorization, content-type, content-encoding, x-isochrone-key, traceparent, tracestate';
 
 export function isOtlpPath(path: string): path is OtlpPath {
@@ -70,12 +70,12 @@ export async function answerOtlp(
 
 async function receiveSpans(
   request: IncomingMessage,
-  { scope, encoding }: { scope: string; encoding: Encoding },
+  { projectId, scope, encoding }: { projectId: string; scope: string; encoding: Encoding },
 ): Promise<SpansRead> {
-  const body = await receiveBody(request);
+  const [body, { attributes }] = await Promise.all([receiveBody(request), recentTermRules(projectId)]);
   const wire = encoding === 'protobuf' ? decodeProtobuf(body) : parseJson(decodeText(body));
   const vantage = scope === 'browser' ? 'client' : scope === 'probe' ? 'probe' : null;
-  return readSpans(wire, { nowUs: Date.now() * 1_000, keptToo: NOTHING, vantage });
+  return readSpans(wire, { nowUs: Date.now() * 1_000, keptToo: attributes, vantage });
 }
 
 function countRead(projectId: string, { spans, rejected }: SpansRead): void {

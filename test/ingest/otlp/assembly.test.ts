@@ -26,7 +26,7 @@ afterEach(async () => {
 
 /** The root is the request; its input tokens say how many spans it was made of. */
 const countSpans: AttributeTrace = ({ spans }) => {
-  const root = spans.find((span) => span.parentSpanId === null);
+  const root = spans.find((span) => span.parentSpanId === null && span.kind !== 'consumer');
   if (!root) return { requests: [], ignored: [{ rootSpanId: null, spans: spans.length, reason: 'no_root' }] };
   const id = `${root.traceId}-${root.spanId}`;
   const event = { id, startedAt: 0, endpoint: root.name, e2eMs: (root.endUs - root.startUs) / 1_000 };
@@ -169,6 +169,63 @@ describe('each span once', () => {
     await assembly.step({ aheadMs: 6_000 });
     expect(await requests(projectId)).toMatchObject([{ spans: '4' }]);
     expect(await traces(projectId)).toEqual([{ reason: 'root_settled', outcome: 'requests', spans: 4, version: 2 }]);
+  });
+});
+
+describe('a consumer that links to its message in another trace', () => {
+  function linked() {
+    const sender = traceOf(3);
+    const { traceId, spanId } = sender[2]!;
+    const consumer = traceOf(2).map((span, i): Span => {
+      return i === 0 ? { ...span, kind: 'consumer', links: [{ traceId, spanId }] } : span;
+    });
+    return { sender, consumer };
+  }
+  const rows = (projectId: string) =>
+    database.query<{ outcome: string; spans: number; version: number; trace_id: string; joined_to: string | null }>(
+      `SELECT encode(trace_id, 'hex') AS trace_id, outcome, spans, version, encode(joined_to, 'hex') AS joined_to
+       FROM assembled_trace WHERE project_id = $1 ORDER BY outcome`,
+      [projectId],
+    );
+
+  it.each(['sender first', 'consumer first'])('is part of that request (%s)', async (order) => {
+    const projectId = randomUUID();
+    const { sender, consumer } = linked();
+    for (const part of order === 'sender first' ? [sender, consumer] : [consumer, sender]) {
+      await appendSpans(projectId, part);
+    }
+    await newAssembly().step({ aheadMs: 6_000 });
+    expect(await requests(projectId)).toMatchObject([{ spans: '5' }]);
+    expect(await rows(projectId)).toMatchObject([
+      { outcome: 'joined', joined_to: sender[0]!.traceId, trace_id: consumer[0]!.traceId },
+      { outcome: 'requests', joined_to: null, spans: 5 },
+    ]);
+    expect(await pending(projectId)).toBe(0);
+  });
+
+  it('also when the sender was closed before, and for what comes of the consumer later still', async () => {
+    const projectId = randomUUID();
+    const { sender, consumer } = linked();
+    const assembly = newAssembly();
+    await appendSpans(projectId, sender);
+    await assembly.step({ aheadMs: 6_000 });
+    await appendSpans(projectId, consumer.slice(0, 1));
+    await assembly.step({ aheadMs: 61_000 });
+    expect(await rows(projectId)).toMatchObject([{ outcome: 'joined' }, { outcome: 'requests', spans: 4, version: 2 }]);
+    await appendSpans(projectId, consumer.slice(1));
+    await assembly.step({ aheadMs: 61_000 });
+    expect(await rows(projectId)).toMatchObject([{ outcome: 'joined' }, { outcome: 'requests', spans: 5, version: 3 }]);
+    expect(await requests(projectId)).toHaveLength(1);
+  });
+
+  it('a batch of messages from several traces joins none', async () => {
+    const projectId = randomUUID();
+    const [a, b] = [linked(), linked()];
+    const [first, ...rest] = a.consumer;
+    const both = [{ ...first!, links: [...first!.links, ...b.consumer[0]!.links] }, ...rest];
+    await appendSpans(projectId, [...a.sender, ...b.sender, ...both]);
+    await newAssembly().step({ aheadMs: 6_000 });
+    expect((await requests(projectId)).map((r) => r.spans)).toEqual(['3', '3']);
   });
 });
 
