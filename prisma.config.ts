@@ -21,6 +21,10 @@ const EVENT_TABLES = [
   'span_pending',
   'assembled_trace',
   'assembly_lease',
+  'sealed_chunk',
+  'superseded',
+  'seal_state',
+  'rollup_repair',
 ];
 
 export default defineConfig({

@@ -53,6 +53,11 @@ export function addToAnatomy(anatomy: Anatomy, request: Measured, basis: Basis):
   });
 }
 
+function isZero(bucket: Bucket): boolean {
+  if (bucket.n !== 0 || bucket.weight !== 0 || bucket.waitUs !== 0) return false;
+  return bucket.termUs.every((us) => us === 0) && bucket.covered.every((weight) => weight === 0);
+}
+
 export function mergeAnatomy(into: Anatomy, other: Anatomy, sign: 1 | -1 = 1): void {
   for (const [index, from] of other) {
     let bucket = into.get(index);
@@ -67,7 +72,7 @@ export function mergeAnatomy(into: Anatomy, other: Anatomy, sign: 1 | -1 = 1): v
       bucket.termUs[i]! += sign * from.termUs[i]!;
       bucket.covered[i]! += sign * from.covered[i]!;
     }
-    if (bucket.n === 0 && bucket.weight === 0) into.delete(index);
+    if (isZero(bucket)) into.delete(index);
   }
 }
 
@@ -106,7 +111,7 @@ export function mergeStoredAnatomy(into: Anatomy, reader: ByteReader): void {
     bucket.waitUs += reader.signed();
     for (let i = 0; i < TERMS.length; i++) bucket.termUs[i]! += reader.signed();
     for (let i = 0; i < TERMS.length; i++) bucket.covered[i]! += reader.signed();
-    if (bucket.n === 0 && bucket.weight === 0) into.delete(index);
+    if (isZero(bucket)) into.delete(index);
   }
 }
 

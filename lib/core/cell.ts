@@ -8,8 +8,10 @@ import { BASIS_OF, DEFAULT_OBJECTIVES, ENDPOINT_CLASSES } from './endpointClass'
 import {
   createHistogram,
   type Histogram,
+  isEmptyHistogram,
   mergeHistogram,
   mergeStoredHistogram,
+  negateHistogram,
   record,
   writeHistogram,
 } from './histogram';
@@ -351,12 +353,34 @@ export function mergeCell(into: Cell, other: Cell): void {
   else throw new Error(`cells of ${into.family} and ${other.family} do not merge`);
 }
 
-/** True when nothing was ever added: such cells are not stored. */
+const areZero = (counts: readonly number[]) => counts.every((count) => count === 0);
+
+/**
+ * True when nothing was ever added, or all of it taken away again: such cells are not stored. What was added and taken
+ * may be as many without being the same, so every count is looked at.
+ */
 export function isEmpty(cell: Cell): boolean {
-  if (cell.family === 'counts') return cell.counts[0] === 0;
-  if (cell.family === 'terms') return cell.histograms.every((h) => h.n === 0);
-  if ('histogram' in cell) return cell.histogram.n === 0;
+  if (cell.family === 'counts') return areZero(cell.counts) && areZero(cell.judged);
+  if (cell.family === 'terms') return areZero(cell.evidence) && cell.histograms.every(isEmptyHistogram);
+  if ('histogram' in cell) return isEmptyHistogram(cell.histogram);
   return 'anatomy' in cell ? cell.anatomy.size === 0 : cell.sample.n === 0;
+}
+
+/**
+ * The signed part that takes this cell away again: merged with what is stored it leaves what the others brought. Minima
+ * and maxima cannot be taken away; samples neither (throws): those cells are rebuilt.
+ */
+export function negateCell(cell: Cell): Cell {
+  const negative = (counts: readonly number[]) => counts.map((count) => 0 - count);
+  if ('sample' in cell) throw new Error('a sample cannot be taken away: mark its cell for repair');
+  if (cell.family === 'counts')
+    return { family: cell.family, counts: negative(cell.counts), judged: negative(cell.judged) };
+  if (cell.family === 'terms')
+    return { ...cell, evidence: negative(cell.evidence), histograms: cell.histograms.map(negateHistogram) };
+  if ('histogram' in cell) return { ...cell, histogram: negateHistogram(cell.histogram) };
+  const anatomy: Anatomy = new Map();
+  mergeAnatomy(anatomy, cell.anatomy, -1);
+  return { family: cell.family, anatomy };
 }
 
 export function encodeCell(cell: Cell): Uint8Array {

@@ -69,10 +69,27 @@ export function mergeHistogram(into: Histogram, other: Histogram, sign: 1 | -1 =
   if (other.minUs !== null && (into.minUs === null || other.minUs < into.minUs)) into.minUs = other.minUs;
   if (other.maxUs !== null && (into.maxUs === null || other.maxUs > into.maxUs)) into.maxUs = other.maxUs;
   for (const [index, count] of other.buckets) bump(into.buckets, index, sign * count);
-  if (into.n === 0 && into.weight === 0 && into.zero === 0 && into.buckets.size === 0) {
-    into.minUs = null;
-    into.maxUs = null;
-  }
+  forgetExtremes(into);
+}
+
+/** What is left without content is as new. */
+function forgetExtremes(histogram: Histogram): void {
+  if (histogram.n !== 0 || !isEmptyHistogram(histogram)) return;
+  histogram.minUs = null;
+  histogram.maxUs = null;
+}
+
+export function isEmptyHistogram({ n, weight, weightSquared, zero, buckets }: Histogram): boolean {
+  return n === 0 && weight === 0 && weightSquared === 0 && zero === 0 && buckets.size === 0;
+}
+
+/** A histogram that takes `histogram` away when it is merged; it has no minimum or maximum. */
+export function negateHistogram(histogram: Histogram): Histogram {
+  const negative = createHistogram(histogram.scale);
+  mergeHistogram(negative, histogram, -1);
+  negative.minUs = null;
+  negative.maxUs = null;
+  return negative;
 }
 
 /** The requests that count for an interval: n, or (Σw)²/Σw² when they are weighted. */
@@ -169,6 +186,7 @@ export function mergeStoredHistogram(into: Histogram, reader: ByteReader): void 
     index = i === 0 ? reader.signed() : index + reader.unsigned() + 1;
     bump(into.buckets, index, reader.signed());
   }
+  forgetExtremes(into);
 }
 
 export function readHistogram(reader: ByteReader): Histogram {

@@ -69,9 +69,14 @@ const CALL_COLUMNS: readonly CallColumn[] = [
 /** The array columns in the order of `encodeChunk`, with the type to cast a parameter to. */
 export const ARRAY_COLUMNS: readonly { name: string; type: PgArray }[] = [...REQUEST_COLUMNS, ...CALL_COLUMNS];
 
-/** What to select from hot_chunk for `decodeChunk`, as an SQL select list. */
+/** The places (from 1) of a chunk's rows that a correction superseded; NULL when there are none. */
+const VOIDED = `(SELECT json_agg(x.position) FROM superseded x WHERE x.project_id = hot_chunk.project_id
+  AND x.shard_key = hot_chunk.shard_key AND x.day = hot_chunk.day AND x.chunk_id = hot_chunk.chunk_id) AS voided`;
+
+/** What to select FROM hot_chunk (under that name) for `decodeChunk`, as an SQL select list. */
 export const CHUNK_COLUMNS = [
   'n',
+  VOIDED,
   ...REQUEST_COLUMNS.map((c) =>
     c.idText ? `array_to_json(${c.name}::text[]) AS ${c.name}` : `array_to_json(${c.name}) AS ${c.name}`,
   ),
@@ -117,15 +122,29 @@ export function attributeSetIdsOf(row: ChunkRow): string[] {
   return [...new Set(ids.filter((id) => id !== null))];
 }
 
+/** A request with its place in its chunk, from 1. */
+export type Placed = { position: number; request: TimedRequest };
+
 /**
- * Row → requests. `series` holds every series of the row (throws when one is missing, since a request without its
- * dimensions would be counted wrong). Without `attributeSets`, attributes come back null: the fold does not need them.
+ * Row → requests that count (superseded ones are left out). `series` holds every series of the row (throws when one is
+ * missing, since a request without its dimensions would be counted wrong). Without `attributeSets`, attributes come back
+ * null: the fold does not need them.
  */
 export function decodeChunk(
   row: ChunkRow,
   series: ReadonlyMap<string, Dimensions>,
   attributeSets?: ReadonlyMap<string, Readonly<Record<string, string>>>,
 ): TimedRequest[] {
+  return decodePlaced(row, series, attributeSets).map((placed) => placed.request);
+}
+
+/** The same with the place of each. */
+export function decodePlaced(
+  row: ChunkRow,
+  series: ReadonlyMap<string, Dimensions>,
+  attributeSets?: ReadonlyMap<string, Readonly<Record<string, string>>>,
+): Placed[] {
+  const voided = row.voided ? new Set(row.voided as number[]) : null;
   const numbers = (name: string) => row[name] as (number | null)[] | null;
   const texts = (name: string) => row[name] as (string | null)[] | null;
   const calls = decodeCalls(row);
@@ -143,14 +162,18 @@ export function decodeChunk(
   const [inFlight, cache, quality, weight] = ['in_flight', 'cache', 'quality', 'weight'].map(numbers);
   const [traceId, sessionId, attributeSet] = ['trace_id', 'session_id', 'attribute_set'].map(texts);
   const callCount = numbers('call_count');
-  const requests: TimedRequest[] = [];
+  const requests: Placed[] = [];
   let call = 0;
   for (let i = 0; i < row.n; i++) {
+    if (voided?.has(i + 1)) {
+      call += callCount?.[i] ?? 0;
+      continue;
+    }
     const dims = series.get(seriesIds![i]!);
     if (!dims) throw new Error(`series ${seriesIds![i]} is not in the map: load every id of seriesIdsOf(row)`);
     const count = callCount?.[i] ?? 0;
     const set = attributeSet?.[i] ?? null;
-    requests.push({
+    const request: TimedRequest = {
       id: ids![i]!,
       startedAtUs: startedAt![i]!,
       dims,
@@ -175,7 +198,8 @@ export function decodeChunk(
       traceId: traceId?.[i] ?? null,
       sessionId: sessionId?.[i] ?? null,
       attributes: set === null ? null : (attributeSets?.get(set) ?? null),
-    });
+    };
+    requests.push({ position: i + 1, request });
     call += count;
   }
   return requests;

@@ -4,7 +4,7 @@
 import { singleton } from '../platform/singleton';
 import { pool } from './pool';
 
-const TABLES = ['hot_chunk', 'ledger', 'span_chunk', 'assembled_trace'] as const;
+const TABLES = ['hot_chunk', 'ledger', 'sealed_chunk', 'span_chunk', 'assembled_trace'] as const;
 const ATTEMPTS = 10;
 
 /** Days known to exist, per pool: a test process may talk to several databases. */

@@ -54,6 +54,16 @@ export async function projectZone(client: Pick<PoolClient, 'query'>, projectId: 
   return rows[0]?.time_zone ?? 'UTC';
 }
 
+/** From when on (s since the epoch) every raw request of a project is still there. */
+export async function rawCoveredFromS(client: Pick<PoolClient, 'query'>, projectId: string): Promise<number> {
+  const { rows } = await client.query<{ from_s: string | null }>(
+    `SELECT extract(epoch FROM raw_from::timestamp)::bigint AS from_s FROM fold_state
+     WHERE project_id = $1 AND shard_key = 0`,
+    [projectId],
+  );
+  return Number(rows[0]?.from_s ?? Number.NEGATIVE_INFINITY);
+}
+
 export async function pendingIds(client: PoolClient, projectId: string, limit: number): Promise<ChunkId[]> {
   const { rows } = await client.query<ChunkId>(
     `SELECT day::text, chunk_id FROM pending WHERE project_id = $1 AND shard_key = 0
@@ -116,14 +126,6 @@ export async function replaceQuarantine(
   );
 }
 
-export async function quarantinedIds(client: PoolClient, projectId: string): Promise<Set<string>> {
-  const { rows } = await client.query<{ chunk_id: string }>(
-    'SELECT chunk_id FROM quarantine WHERE project_id = $1 AND shard_key = 0',
-    [projectId],
-  );
-  return new Set(rows.map((row) => row.chunk_id));
-}
-
 const MOST_ATTEMPTS = 3;
 
 /** Counts a failed fold of one chunk; the third time it leaves the queue for `quarantine`, with the reason. */
@@ -144,4 +146,13 @@ export async function countFailure(projectId: string, id: ChunkId, reason: strin
     await client.query(`DELETE FROM pending WHERE ${where}`, key);
     return 'quarantined';
   });
+}
+
+/** Puts a chunk into quarantine, with the reason: it stays where it is and nothing takes it any more. */
+export async function quarantineChunk(projectId: string, id: ChunkId, reason: string): Promise<void> {
+  await pool().query(
+    `INSERT INTO quarantine (project_id, shard_key, day, chunk_id, reason, at) VALUES ($1, 0, $2, $3, $4, now())
+     ON CONFLICT (project_id, shard_key, day, chunk_id) DO NOTHING`,
+    [projectId, id.day, id.chunk_id, reason.slice(0, 500)],
+  );
 }

@@ -23,18 +23,22 @@ function keep(id: string, requests: TimedRequest[]): void {
 const cached = (id: string) =>
   singleton('pendingRequests', (): Cache => ({ chunks: new Map(), requests: 0 })).chunks.get(id);
 
+/** What a chunk is cached under: a correction leaves the chunk alone and supersedes some of its rows. */
+const nameOf = (chunk: { chunk_id: string; voided: string }) => `${chunk.chunk_id} ${chunk.voided}`;
+
 /** Requests of the chunks that are not folded yet and touch a range (µs, half-open), as the client's transaction sees. */
 export async function readPendingRequests(
   client: PoolClient,
   projectId: string,
   range: { fromUs: number; toUs: number },
 ): Promise<TimedRequest[]> {
-  const { rows: waiting } = await client.query<{ day: string; chunk_id: string }>(
-    `SELECT day::text AS day, chunk_id FROM pending
-     WHERE project_id = $1 AND shard_key = 0 AND last_at >= $2 AND first_at < $3`,
+  const { rows: waiting } = await client.query<{ day: string; chunk_id: string; voided: string }>(
+    `SELECT day::text AS day, chunk_id, (SELECT count(*) FROM superseded x WHERE x.project_id = p.project_id
+       AND x.shard_key = p.shard_key AND x.day = p.day AND x.chunk_id = p.chunk_id) AS voided
+     FROM pending p WHERE project_id = $1 AND shard_key = 0 AND last_at >= $2 AND first_at < $3`,
     [projectId, range.fromUs, range.toUs],
   );
-  const missing = waiting.filter((chunk) => cached(chunk.chunk_id) === undefined);
+  const missing = waiting.filter((chunk) => cached(nameOf(chunk)) === undefined);
   const decoded = new Map<string, TimedRequest[]>();
   if (missing.length > 0) {
     const { rows } = await client.query<ChunkRow & { chunk_id: string }>(
@@ -42,11 +46,12 @@ export async function readPendingRequests(
        WHERE project_id = $1 AND shard_key = 0 AND day = ANY($2::date[]) AND chunk_id = ANY($3::uuid[])`,
       [projectId, missing.map((chunk) => chunk.day), missing.map((chunk) => chunk.chunk_id)],
     );
+    const names = new Map(missing.map((chunk) => [chunk.chunk_id, nameOf(chunk)]));
     for (const row of rows) {
       const requests = await decodeRows(client, projectId, [row]);
       decoded.set(row.chunk_id, requests);
-      keep(row.chunk_id, requests);
+      keep(names.get(row.chunk_id)!, requests);
     }
   }
-  return waiting.flatMap(({ chunk_id: id }) => decoded.get(id) ?? cached(id) ?? []);
+  return waiting.flatMap((chunk) => decoded.get(chunk.chunk_id) ?? cached(nameOf(chunk)) ?? []);
 }

@@ -7,6 +7,8 @@ export function pool(): pg.Pool {
   return singleton('pool', () => {
     const created = new pg.Pool({ connectionString: env().DATABASE_URL, max: 10, connectionTimeoutMillis: 5_000 });
     created.on('error', () => {}); // an idle connection died with the database; the next query reports it
+    // One in use that dies between two statements must not end the process: the next statement reports it
+    created.on('connect', (client) => client.on('error', () => {}));
     return created;
   });
 }

@@ -2,7 +2,7 @@
 
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { packBlocks, unpackBlock } from '../core/block';
+import { cellId, packBlocks, unpackBlock } from '../core/block';
 import {
   type Cell,
   emptyCell,
@@ -148,6 +148,96 @@ export async function compactEverything(client: PoolClient, projectId: string): 
   for (const stack of rows) await mergeStack(client, projectId, stack);
 }
 
-export async function deleteParts(client: PoolClient, projectId: string): Promise<void> {
-  await client.query('DELETE FROM rollup WHERE project_id = $1 AND shard_key = 0', [projectId]);
+/** Deletes all parts of periods that begin at `fromS` (s since the epoch) or later. */
+export async function deleteParts(client: PoolClient, projectId: string, fromS: number): Promise<void> {
+  const from = Number.isFinite(fromS) ? String(fromS) : null;
+  await client.query(
+    'DELETE FROM rollup WHERE project_id = $1 AND shard_key = 0 AND ($2::bigint IS NULL OR period >= $2)',
+    [projectId, from],
+  );
+}
+
+/** A cell where it is stored. */
+export type CellPlace = Place & { key: string };
+
+const namesOf = (places: readonly CellPlace[]) => [
+  places.map((p) => GROUPINGS.indexOf(p.grouping)),
+  places.map((p) => TIERS.indexOf(p.tier)),
+  places.map((p) => FAMILIES.indexOf(p.family)),
+  places.map((p) => String(p.periodS)),
+  places.map((p) => p.key),
+];
+
+/** The cells as stored, all parts merged, in the order of `places`; null where there is none. */
+export async function storedCells(
+  client: PoolClient,
+  projectId: string,
+  places: readonly CellPlace[],
+): Promise<(Cell | null)[]> {
+  const { rows } = await client.query<{ at: string; body: Buffer }>(
+    `SELECT w.at, r.body
+     FROM unnest($2::smallint[], $3::smallint[], $4::smallint[], $5::bigint[], $6::text[])
+       WITH ORDINALITY AS w(grouping, tier, family, period, cell, at)
+     JOIN rollup r ON r.project_id = $1 AND r.shard_key = 0 AND r.grouping = w.grouping AND r.tier = w.tier
+       AND r.family = w.family AND r.period = w.period AND r.first_cell <= w.cell AND r.last_cell >= w.cell`,
+    [projectId, ...namesOf(places)],
+  );
+  const cells: (Cell | null)[] = places.map(() => null);
+  for (const { at, body } of rows) {
+    const i = Number(at) - 1;
+    const { family, tier, key } = places[i]!;
+    const wanted = cellId(key);
+    for (const [, bytes] of unpackBlock(body, (id) => id === wanted)) {
+      cells[i] ??= emptyCell(family, tier);
+      mergeStored(cells[i]!, bytes);
+    }
+  }
+  return cells;
+}
+
+/** Merges all parts of one place into their canonical form. */
+export async function mergePlace(client: PoolClient, projectId: string, place: Place): Promise<void> {
+  const stack = {
+    grouping: GROUPINGS.indexOf(place.grouping),
+    tier: TIERS.indexOf(place.tier),
+    family: FAMILIES.indexOf(place.family),
+    period: String(place.periodS),
+    level: null,
+  };
+  await mergeStack(client, projectId, stack);
+}
+
+/** Takes cells out of every part of one place; the blocks that held them are written anew without them. */
+export async function deleteCells(
+  client: PoolClient,
+  projectId: string,
+  { place, keys }: { place: Place; keys: ReadonlySet<string> },
+): Promise<void> {
+  const where = `project_id = $1 AND shard_key = 0 AND grouping = $2 AND tier = $3 AND family = $4 AND period = $5`;
+  const at = [
+    projectId,
+    GROUPINGS.indexOf(place.grouping),
+    TIERS.indexOf(place.tier),
+    FAMILIES.indexOf(place.family),
+    place.periodS,
+  ];
+  const { rows } = await client.query<{ part_id: string; block: number; body: Buffer }>(
+    `SELECT part_id, block, body FROM rollup r WHERE ${where}
+       AND EXISTS (SELECT FROM unnest($6::text[]) AS k(cell) WHERE k.cell >= r.first_cell AND k.cell <= r.last_cell)`,
+    [...at, [...keys]],
+  );
+  const dropped = new Set([...keys].map(cellId));
+  for (const { part_id, block, body } of rows) {
+    const byId = new Map(unpackBlock(body, (id) => !dropped.has(id)));
+    const texts = await keyTexts(client, projectId, new Set(byId.keys()));
+    const [left] = packBlocks(new Map([...byId].map(([id, bytes]) => [texts.get(id)!, bytes])));
+    const row = [...at, part_id, block];
+    if (left === undefined)
+      await client.query(`DELETE FROM rollup WHERE ${where} AND part_id = $6 AND block = $7`, row);
+    else
+      await client.query(
+        `UPDATE rollup SET first_cell = $8, last_cell = $9, body = $10 WHERE ${where} AND part_id = $6 AND block = $7`,
+        [...row, left.firstCell, left.lastCell, Buffer.from(left.body)],
+      );
+  }
 }

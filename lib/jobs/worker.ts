@@ -3,15 +3,22 @@ import { log } from '../platform/log';
 import { foldPending } from '../rollup/foldPending';
 import { guessClasses } from '../rollup/guessClasses';
 import { keepPartitions } from '../rollup/keepPartitions';
+import { repairCells } from '../rollup/repair';
+import { sealDue } from '../rollup/seal';
 
 const IDLE_MS = 300;
 const BUSY_MS = 20;
 const LONGEST_BACK_OFF_MS = 10_000;
 
-type Job = { name: string; everyMs: number; run: (nowMs: number) => Promise<void> };
+/** `run` may say `true`: there is more, come back after the next fold. */
+type Job = { name: string; everyMs: number; run: (nowMs: number) => Promise<boolean | void> };
+
+const sealStep = async (nowMs: number) => (await sealDue(nowMs)).requests > 0;
 
 const JOBS: readonly Job[] = [
   { name: 'partitions', everyMs: 3_600_000, run: keepPartitions },
+  { name: 'seal', everyMs: 15_000, run: sealStep },
+  { name: 'repair', everyMs: 5_000, run: repairCells },
   { name: 'endpoint classes', everyMs: 86_400_000, run: guessClasses },
 ];
 const JOB_RETRY_MS = 60_000;
@@ -21,8 +28,8 @@ async function runDue(due: Map<string, number>, nowMs: number): Promise<void> {
   for (const job of JOBS) {
     if ((due.get(job.name) ?? 0) > nowMs) continue;
     try {
-      await job.run(nowMs);
-      due.set(job.name, nowMs + job.everyMs);
+      const hasMore = (await job.run(nowMs)) === true;
+      due.set(job.name, hasMore ? nowMs : nowMs + job.everyMs);
     } catch (error) {
       due.set(job.name, nowMs + JOB_RETRY_MS);
       log().error({ err: error, job: job.name }, 'job failed, trying again in a minute');
