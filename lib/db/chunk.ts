@@ -69,6 +69,12 @@ const CALL_COLUMNS: readonly CallColumn[] = [
 /** The array columns in the order of `encodeChunk`, with the type to cast a parameter to. */
 export const ARRAY_COLUMNS: readonly { name: string; type: PgArray }[] = [...REQUEST_COLUMNS, ...CALL_COLUMNS];
 
+/** The same apart: arrays with an element a request (`idText`: 63-bit ids) and arrays with an element a call. */
+export const CHUNK_ARRAYS: {
+  request: readonly { name: string; idText?: true }[];
+  call: readonly { name: string }[];
+} = { request: REQUEST_COLUMNS, call: CALL_COLUMNS };
+
 /** The places (from 1) of a chunk's rows that a correction superseded; NULL when there are none. */
 const VOIDED = `(SELECT json_agg(x.position) FROM superseded x WHERE x.project_id = hot_chunk.project_id
   AND x.shard_key = hot_chunk.shard_key AND x.day = hot_chunk.day AND x.chunk_id = hot_chunk.chunk_id) AS voided`;

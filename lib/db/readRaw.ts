@@ -94,7 +94,7 @@ export async function listRaw(
 }
 
 /** A UTC day within what Postgres' dates can hold. */
-const dayOf = (us: number) =>
+export const dayOf = (us: number) =>
   new Date(Math.min(8.64e15, Math.max(-62_135_596_800_000, Math.floor(us / 1_000)))).toISOString().slice(0, 10);
 
 const FOREVER = { fromUs: 0, toUs: Date.UTC(2200, 0) * 1_000 };

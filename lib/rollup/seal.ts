@@ -95,6 +95,9 @@ function chooseRewritten(existing: readonly SealedHour[], fresh: number): Sealed
   return existing.filter((head) => head.voided > 0);
 }
 
+const newestOf = (heads: readonly RawHead[]) =>
+  new Date(heads.reduce((newest, head) => Math.max(newest, head.receivedAt.getTime()), 0));
+
 type Hour = { hourS: number; rows: Row[] };
 
 function byHour(rows: readonly Row[], before: ReadyBefore): { hours: Hour[]; later: Row[] } {
@@ -172,7 +175,7 @@ async function sealStep(projectId: string, nowMs: number): Promise<Sealed> {
     await lockFold(client, projectId, { wait: true });
     if ((await countSuperseded(client, projectId, sources)) !== voided) throw new OvertakenError();
     if ((await deleteRaw(client, projectId, sources)) !== sources.length) throw new OvertakenError();
-    const receivedAt = hot.reduce((newest, head) => (head.receivedAt > newest ? head.receivedAt : newest), new Date(0));
+    const receivedAt = newestOf(hot);
     const laterRequests = later.map((row) => row.request);
     await insertHotChunks(client, projectId, { requests: laterRequests, pending: false, receivedAt });
     const calendar = new Calendar(await projectZone(client, projectId));
