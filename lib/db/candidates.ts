@@ -1,17 +1,20 @@
 import type { TimedRequest } from '../core/request';
 import type { RawPlace } from './rawRows';
 
-/** What requests are ordered by: value (µs) descending, then earlier first, then id. */
+/** What requests are ordered by: value descending, then start, then id. */
 export type Key = { value: number; startedAtUs: number; id: string };
 /** A request seen in its chunk, not unpacked yet. */
 export type Candidate = { value: number; startedAtUs: number; place: RawPlace };
 export type Found = { key: Key; request: TimedRequest };
 
 /** Negative when a comes before b, by what candidates know. */
-const compare = (a: Omit<Key, 'id'>, b: Omit<Key, 'id'>) => b.value - a.value || a.startedAtUs - b.startedAtUs;
+const compare = (a: Omit<Key, 'id'>, b: Omit<Key, 'id'>) => b.value - a.value || b.startedAtUs - a.startedAtUs;
 
-/** Negative when a comes before b. */
-export const compareKeys = (a: Key, b: Key) => compare(a, b) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+/** Negative when a comes before b; ids descend (`forward`: ascend). */
+export function compareKeys(a: Key, b: Key, forward: boolean): number {
+  const ids = a.id < b.id ? 1 : a.id > b.id ? -1 : 0;
+  return compare(a, b) || (forward ? -ids : ids);
+}
 
 /** The first `k` candidates after a cursor, and those level with the last of them or with the cursor: ids decide later. */
 export class Top {

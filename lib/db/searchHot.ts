@@ -3,18 +3,27 @@ import type { Key, Top } from './candidates';
 import { dayOf } from './readRaw';
 import type { ResolvedFilter } from './resolveFilter';
 
-/** A walk through raw requests. `by`: what they are ordered by, descending. */
+/** A walk through raw requests. */
 export type Search = {
   projectId: string;
   fromUs: number;
   toUs: number;
   filter: ResolvedFilter;
-  by: 'e2e' | 'ttft' | 'startedAt';
+  order: RequestOrder;
   after: Key | null;
 };
+
+/** What is read and what may be read at most. */
 export type Spent = { examined: number; isOver: () => boolean };
 
-const COLUMN_BY = { e2e: 'e2e', ttft: 'ttft', startedAt: 'started_at' } as const;
+export const REQUEST_ORDERS = ['slowest', 'newest', 'oldest'] as const;
+export type RequestOrder = (typeof REQUEST_ORDERS)[number];
+/** The column that orders, and what its value is multiplied by so that the first comes with the largest. */
+export const ORDERED_BY = {
+  slowest: { column: 'e2e', sign: 1 },
+  newest: { column: 'started_at', sign: 1 },
+  oldest: { column: 'started_at', sign: -1 },
+} as const;
 
 /** The conditions of a filter on one request; `value` turns a parameter into its placeholder. */
 function conditionsOf(
@@ -27,14 +36,13 @@ function conditionsOf(
     columns.push(column);
     all.push(condition);
   };
-  const { series, attributeSets, outcomes, traceId, sessionId, e2eUs, ttftUs } = filter;
+  const { series, attributeSets, outcomes, traceId, sessionId, e2eUs } = filter;
   if (series) add('series', `r.series = ANY(${value(series.ids)}::bigint[])`);
   if (attributeSets) add('attribute_set', `r.attribute_set = ANY(${value(attributeSets.ids)}::bigint[])`);
   if (outcomes) add('outcome', `r.outcome = ANY(${value(outcomes)}::smallint[])`);
   if (traceId !== null) add('trace_id', `r.trace_id = ${value(traceId)}`);
   if (sessionId !== null) add('session_id', `r.session_id = ${value(sessionId)}`);
   add('e2e', `r.e2e >= ${value(e2eUs[0])} AND r.e2e < ${value(e2eUs[1])}`);
-  if (ttftUs) add('ttft', `r.ttft >= ${value(ttftUs[0])} AND r.ttft < ${value(ttftUs[1])}`);
   return { columns, all };
 }
 
@@ -52,20 +60,27 @@ export async function searchHot(
     search.toUs,
   ];
   const value = (parameter: unknown) => `$${values.push(parameter)}`;
-  const by = COLUMN_BY[search.by];
+  const { column, sign } = ORDERED_BY[search.order];
   const { columns, all } = conditionsOf(search.filter, value);
-  const names = [...new Set(['started_at', by, ...columns])];
-  all.push('r.started_at >= $4 AND r.started_at < $5', `r.${by} IS NOT NULL`);
-  if (search.after) all.push(`r.${by} <= ${value(search.after.value)}`);
-  const { rows } = await client.query<{ day: string; chunk_id: string; at: string; value: string; started: string }>(
-    `SELECT c.day::text AS day, c.chunk_id, r.at, r.${by} AS value, r.started_at AS started
+  const names = [...new Set(['started_at', column, ...columns])];
+  all.push('r.started_at >= $4 AND r.started_at < $5');
+  const by = `${sign} * r.${column}`;
+  const matching = (condition: string, first: string) =>
+    `(SELECT c.day::text AS day, c.chunk_id, r.at, ${by} AS value, r.started_at AS started
      FROM hot_chunk c
      CROSS JOIN LATERAL unnest(${names.map((name) => `c.${name}`).join(', ')}) WITH ORDINALITY AS r(${names.join(', ')}, at)
      WHERE c.project_id = $1 AND c.shard_key = 0 AND c.day BETWEEN $2 AND $3 AND c.last_at >= $4 AND c.first_at < $5
-       AND ${all.join(' AND ')}
+       AND ${[...all, condition].join(' AND ')}
        AND NOT EXISTS (SELECT FROM superseded x WHERE x.project_id = c.project_id AND x.shard_key = c.shard_key
          AND x.day = c.day AND x.chunk_id = c.chunk_id AND x.position = r.at)
-     ORDER BY value DESC, started FETCH FIRST ${value(into.k)} ROWS WITH TIES`,
+     ${first})`;
+  const first = `ORDER BY value DESC, started DESC FETCH FIRST ${value(into.k)} ROWS WITH TIES`;
+  const after = search.after && `(${value(search.after.value)}::bigint, ${value(search.after.startedAtUs)}::bigint)`;
+  // Those level with the cursor come besides: only their ids tell which of them follow it.
+  const { rows } = await client.query<{ day: string; chunk_id: string; at: string; value: string; started: string }>(
+    after === null
+      ? matching('true', first)
+      : `${matching(`(${by}, r.started_at) < ${after}`, first)} UNION ALL ${matching(`(${by}, r.started_at) = ${after}`, '')}`,
     values,
   );
   for (const row of rows) {

@@ -3,14 +3,18 @@ import { numbersOf, textsOf } from '../core/packed';
 import type { Top } from './candidates';
 import { dayOf } from './readRaw';
 import type { ResolvedFilter } from './resolveFilter';
-import type { Search, Spent } from './searchHot';
+import { ORDERED_BY, type Search, type Spent } from './searchHot';
 
 type Client = Pick<PoolClient, 'query'>;
 type Head = { day: string; chunk_id: string; n: number; bound: string; endpoint: string };
 type Columns = { chunk_id: string; voided: number[] | null } & Record<string, unknown>;
 
-const BOUND = { e2e: 'max_e2e', ttft: 'max_ttft', startedAt: 'last_at' } as const;
-const COLUMN_BY = { e2e: 'e2e', ttft: 'ttft', startedAt: 'started_at' } as const;
+/** The most that a value of a chunk can be, and the least. */
+const BOUNDS = {
+  slowest: { most: 'c.max_e2e', least: 'c.min_e2e' },
+  newest: { most: 'c.last_at', least: 'c.first_at' },
+  oldest: { most: '-c.first_at', least: '-c.last_at' },
+} as const;
 const HEADS_A_PAGE = 1_000;
 /** Chunks a read: few at first, since the first ones often suffice. */
 const FIRST_READ = 8;
@@ -19,7 +23,7 @@ const LARGEST_READ = 64;
 /** The chunks that may hold something, in the order of their maxima, beginning below `before`. */
 async function headsOf(client: Client, search: Search, before: Head | null): Promise<Head[]> {
   const { filter, after } = search;
-  const bound = BOUND[search.by];
+  const { most, least } = BOUNDS[search.order];
   const values: unknown[] = [
     search.projectId,
     dayOf(search.fromUs),
@@ -31,19 +35,16 @@ async function headsOf(client: Client, search: Search, before: Head | null): Pro
   const all = [
     'c.project_id = $1 AND c.shard_key = 0 AND c.day BETWEEN $2 AND $3 AND c.last_at >= $4 AND c.first_at < $5',
     `c.max_e2e >= ${value(filter.e2eUs[0])} AND c.min_e2e < ${value(filter.e2eUs[1])}`,
-    `c.${bound} IS NOT NULL`,
   ];
-  if (filter.ttftUs) all.push(`c.max_ttft >= ${value(filter.ttftUs[0])}`);
   if (filter.attributeSets) {
     const codes = value([...filter.attributeSets.codes]);
     all.push(`(c.attribute_sets IS NULL OR c.attribute_sets && ${codes}::integer[])`);
   }
-  if (after !== null && search.by === 'e2e') all.push(`c.min_e2e <= ${value(after.value)}`);
-  if (after !== null && search.by === 'startedAt') all.push(`c.first_at <= ${value(after.value)}`);
-  if (before) all.push(`(c.${bound}, c.chunk_id) < (${value(before.bound)}, ${value(before.chunk_id)})`);
+  if (after !== null) all.push(`${least} <= ${value(after.value)}`);
+  if (before) all.push(`(${most}, c.chunk_id) < (${value(before.bound)}, ${value(before.chunk_id)})`);
   const page = (condition: string) =>
-    `(SELECT c.day::text AS day, c.chunk_id, c.n, c.${bound} AS bound, c.endpoint FROM sealed_chunk c
-      WHERE ${[...all, condition].join(' AND ')} ORDER BY c.${bound} DESC, c.chunk_id DESC LIMIT ${HEADS_A_PAGE})`;
+    `(SELECT c.day::text AS day, c.chunk_id, c.n, ${most} AS bound, c.endpoint FROM sealed_chunk c
+      WHERE ${[...all, condition].join(' AND ')} ORDER BY ${most} DESC, c.chunk_id DESC LIMIT ${HEADS_A_PAGE})`;
   const endpoints = filter.endpoints === null ? null : value(filter.endpoints);
   const pages =
     endpoints === null
@@ -57,14 +58,16 @@ async function headsOf(client: Client, search: Search, before: Head | null): Pro
   return rows;
 }
 
+const asksE2e = ({ e2eUs }: ResolvedFilter) => e2eUs[0] > 0 || e2eUs[1] < Number.MAX_SAFE_INTEGER;
+
 /** The packed columns that decide whether a request belongs. */
 function decidingColumns(search: Search): string[] {
   const { filter } = search;
-  const names = new Set(['started_at', 'e2e', COLUMN_BY[search.by]]);
+  const names = new Set(['started_at', ORDERED_BY[search.order].column]);
   if (filter.series) names.add('series');
   if (filter.attributeSets) names.add('attribute_set');
   if (filter.outcomes) names.add('outcome');
-  if (filter.ttftUs) names.add('ttft');
+  if (asksE2e(filter)) names.add('e2e');
   const texts = [
     ...(filter.traceId === null ? [] : ['trace_ids', 'trace_texts']),
     ...(filter.sessionId === null ? [] : ['session_ids', 'session_texts']),
@@ -88,13 +91,6 @@ async function readColumns(client: Client, search: Search, heads: readonly Head[
 function passes(columns: Columns, filter: ResolvedFilter): (i: number) => boolean {
   const at = (name: string) => numbersOf((columns[name] as Uint8Array | null | undefined) ?? null);
   const tests: ((i: number) => boolean)[] = [];
-  const within = (name: string, [from, to]: readonly [number, number]) => {
-    const us = at(name);
-    tests.push((i) => {
-      const value = us(i);
-      return value !== null && value >= from && value < to;
-    });
-  };
   const oneOf = (name: string, wanted: ReadonlySet<number>) => {
     const code = at(name);
     tests.push((i) => wanted.has(code(i) ?? -1));
@@ -107,31 +103,34 @@ function passes(columns: Columns, filter: ResolvedFilter): (i: number) => boolea
   if (filter.attributeSets) oneOf('attribute_set', filter.attributeSets.codes);
   if (filter.series) oneOf('series', filter.series.codes);
   if (filter.outcomes) oneOf('outcome', new Set(filter.outcomes));
-  if (filter.e2eUs[0] > 0 || filter.e2eUs[1] < Number.MAX_SAFE_INTEGER) within('e2e', filter.e2eUs);
-  if (filter.ttftUs) within('ttft', filter.ttftUs);
+  if (asksE2e(filter)) {
+    const [e2e, [fromUs, toUs]] = [at('e2e'), filter.e2eUs];
+    tests.push((i) => e2e(i)! >= fromUs && e2e(i)! < toUs);
+  }
   if (filter.traceId !== null) equals('trace_ids', 'trace_texts', filter.traceId);
   if (filter.sessionId !== null) equals('session_ids', 'session_texts', filter.sessionId);
   return (i) => tests.every((test) => test(i));
 }
 
 function searchChunk(search: Search, { head, columns, top }: { head: Head; columns: Columns; top: Top }): void {
-  const value = numbersOf(columns[COLUMN_BY[search.by]] as Uint8Array | null);
+  const { column, sign } = ORDERED_BY[search.order];
+  const ordered = numbersOf(columns[column] as Uint8Array);
   const startedAt = numbersOf(columns.started_at as Uint8Array);
   const accepts = passes(columns, search.filter);
   const voided = columns.voided === null ? null : new Set(columns.voided);
   const threshold = top.threshold();
-  const isSorted = head.endpoint !== '' && search.by === 'e2e';
+  const isSorted = head.endpoint !== '' && search.order === 'slowest';
   for (let i = 0; i < head.n; i++) {
-    const us = value(i);
-    if (us === null || (search.after !== null && us > search.after.value)) continue;
-    if (us < threshold) {
+    const value = sign * ordered(i)!;
+    if (search.after !== null && value > search.after.value) continue;
+    if (value < threshold) {
       if (isSorted) break;
       continue;
     }
     const startedAtUs = startedAt(i)!;
     if (startedAtUs < search.fromUs || startedAtUs >= search.toUs || !accepts(i) || voided?.has(i + 1)) continue;
     const place = { sealed: true, day: head.day, chunkId: head.chunk_id, position: i + 1 };
-    top.add({ value: us, startedAtUs, place });
+    top.add({ value, startedAtUs, place });
   }
 }
 

@@ -11,7 +11,7 @@ const BUSY_MS = 20;
 const LONGEST_BACK_OFF_MS = 10_000;
 
 /** `run` may say `true`: there is more, come back after the next fold. */
-type Job = { name: string; everyMs: number; run: (nowMs: number) => Promise<boolean | void> };
+type Job = { name: string; everyMs: number; run: (nowMs: number) => Promise<unknown> };
 
 const sealStep = async (nowMs: number) => (await sealDue(nowMs)).requests > 0;
 

@@ -42,7 +42,7 @@ export async function* exportRequests(question: {
   for (;;) {
     const rows = await readPage({ viewer, input, after, limit: PAGE });
     const classOf = await classesFor(viewer, input, rows);
-    const lines = rows.map((row) => toLine(row, basisOf(input.metric, classOf(row.dims.endpoint)), row.callCount));
+    const lines = rows.map((row) => toLine(row, basisOf(input.metric, classOf(row.dims.endpoint)), row.calls.length));
     const texts = lines.map((line) =>
       format === 'csv' ? csvLine(COLUMNS.map(([, of]) => of(line))) : `${JSON.stringify(line)}\n`,
     );

@@ -5,10 +5,10 @@ import { shareFaster } from '../core/rank';
 import { evidenceOf, type TimedRequest, waitUs } from '../core/request';
 import { type Basis, type Evidence, TERMS, type Term } from '../core/terms';
 import type { Viewer } from '../core/viewer';
-import { readRequestById } from '../db/requestRows';
+import { readRequestById } from '../db/readRequests';
 import { withSnapshot } from '../db/snapshot';
 import { AnswerError } from '../platform/errors';
-import { classesFor } from './loadRequests';
+import { classesFor, withinBudget } from './loadRequests';
 import { basisOf, durationOf } from './population';
 import { type RequestLine, toLine } from './requestLine';
 import { type Metric, parseScope, type Scope } from './scope';
@@ -61,7 +61,9 @@ export async function loadRequest(question: {
   input: { id: string; startedAtUs: number | null; metric: Metric };
 }): Promise<RequestDetail> {
   const { viewer, input } = question;
-  const request = await readRequestById(viewer.projectId, { id: input.id, aroundUs: input.startedAtUs });
+  const request = await withinBudget('Give startedAt.', () =>
+    readRequestById(viewer.projectId, { id: input.id, aroundUs: input.startedAtUs }),
+  );
   if (request === null) {
     const hint = 'Single requests are kept for 37 days; check the id, and startedAt if it was given.';
     throw new AnswerError({ status: 404, code: 'not_found', message: 'There is no such request.', hint });

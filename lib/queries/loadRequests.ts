@@ -1,7 +1,8 @@
 import type { EndpointClass } from '../core/endpointClass';
+import type { TimedRequest } from '../core/request';
 import type { Viewer } from '../core/viewer';
 import { loadEndpointClasses } from '../db/endpointClasses';
-import { type RequestFilter, type RequestRow, readRequestRows } from '../db/requestRows';
+import { type RequestFilter, readRequests } from '../db/readRequests';
 import { withSnapshot } from '../db/snapshot';
 import { AnswerError } from '../platform/errors';
 import { formatCursor, type RequestsInput } from './parseRequests';
@@ -34,7 +35,7 @@ export async function loadRequests({ viewer, input }: { viewer: Viewer; input: R
     from: new Date(input.fromUs / 1000).toISOString(),
     to: new Date(input.toUs / 1000).toISOString(),
     ...{ asOf, order },
-    rows: shown.map((row) => toLine(row, basisOf(input.metric, classOf(row.dims.endpoint)), row.callCount)),
+    rows: shown.map((row) => toLine(row, basisOf(input.metric, classOf(row.dims.endpoint)), row.calls.length)),
     next: found.length > limit && last !== undefined ? formatCursor(last) : null,
   };
 }
@@ -43,7 +44,7 @@ export async function loadRequests({ viewer, input }: { viewer: Viewer; input: R
 export async function classesFor(
   viewer: Viewer,
   input: Scope,
-  rows: readonly Pick<RequestRow, 'dims'>[],
+  rows: readonly Pick<TimedRequest, 'dims'>[],
 ): Promise<ClassOf> {
   const stored = await loadEndpointClasses(viewer.projectId);
   const endpoints = new Set(rows.map((row) => row.dims.endpoint));
@@ -62,13 +63,18 @@ export async function readPage(question: {
   input: RequestsInput;
   after: RequestsInput['after'];
   limit: number;
-}): Promise<RequestRow[]> {
+}): Promise<TimedRequest[]> {
   const { viewer, input, after, limit } = question;
+  const hint = 'Shorten the range, or name an endpoint.';
+  return withinBudget(hint, () => readRequests({ filter: filterOf(viewer, input), order: input.order, after, limit }));
+}
+
+/** Answers a read of raw requests that goes beyond its budget with 503 and a hint. */
+export async function withinBudget<T>(hint: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await readRequestRows({ filter: filterOf(viewer, input), order: input.order, after, limit });
+    return await work();
   } catch (error) {
-    if ((error as { code?: string }).code !== '57014') throw error;
-    const hint = 'Shorten the range, or name an endpoint.';
+    if ((error as { code?: string }).code !== 'over_budget') throw error;
     throw new AnswerError({ status: 503, code: 'over_budget', message: 'This range holds too many requests.', hint });
   }
 }

@@ -1,4 +1,4 @@
-import { REQUEST_ORDERS, type RequestKey, type RequestOrder } from '../db/requestRows';
+import { REQUEST_ORDERS, type RequestKey, type RequestOrder } from '../db/readRequests';
 import { badParameter, type Metric, parseScope, type Scope } from './scope';
 
 export type RequestsInput = Scope & {

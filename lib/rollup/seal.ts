@@ -33,7 +33,6 @@ import { attributeSetId, seriesId } from '../db/series';
 import { arrange } from './arrange';
 import { takeAway } from './takeAway';
 
-const HOUR_S = 3_600;
 const DELAY_S = 600;
 /** Requests a step reads: about 1 kB each while they are sorted. */
 const REQUESTS_A_STEP = 160_000;
@@ -146,10 +145,7 @@ async function writeHour(client: PoolClient, projectId: string, hour: Hour): Pro
     series: kept.map((row) => seriesId(row.request.dims)),
     attributeSets: kept.flatMap(({ request: r }) => (r.attributes === null ? [] : [attributeSetId(r.attributes)])),
   });
-  const receivedAt = kept.reduce(
-    (newest, { head }) => (head.receivedAt > newest ? head.receivedAt : newest),
-    new Date(0),
-  );
+  const receivedAt = newestOf(kept.map((row) => row.head));
   const requests = kept.map((row) => row.request);
   for (const { head, requests: inChunk } of arrange(requests, codes)) {
     const columns = encodeSealed(inChunk, codes);
