@@ -8,6 +8,9 @@ import { loadSeries } from './series';
 
 export type ChunkId = { day: string; chunk_id: string };
 
+/** A connection within a transaction, for those who may not import pg. */
+export type Client = PoolClient;
+
 /** Runs `work` in a transaction that is rolled back when it throws. */
 export async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool().connect();

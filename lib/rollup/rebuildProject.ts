@@ -3,6 +3,7 @@ import { fold, foldEncoded } from '../core/fold';
 import type { TimedRequest } from '../core/request';
 import {
   type ChunkId,
+  type Client,
   deletePending,
   inTransaction,
   lockFold,
@@ -13,8 +14,6 @@ import {
 import { listAllRaw, type RawHead, readRaw } from '../db/readRaw';
 import { deleteMarks } from '../db/repairMarks';
 import { compactEverything, deleteParts, insertParts } from '../db/rollupStore';
-
-type Client = Parameters<Parameters<typeof inTransaction>[0]>[0];
 
 /** Requests in memory at once. */
 const REQUESTS_A_BATCH = 20_000;

@@ -2,7 +2,7 @@ import { Calendar } from '../core/calendar';
 import { coarsen, FAMILIES, formatKey, fullKey, type Grouping, isStored, parseKey, type Tier } from '../core/cell';
 import { type FoldedPart, fold } from '../core/fold';
 import type { TimedRequest } from '../core/request';
-import { inTransaction, lockFold, projectZone, rawCoveredFromS } from '../db/pendingChunks';
+import { type Client, inTransaction, lockFold, projectZone, rawCoveredFromS } from '../db/pendingChunks';
 import { listRaw, readRaw } from '../db/readRaw';
 import { projectsWithMarks, type RepairMark, takeMarks } from '../db/repairMarks';
 import { deleteCells, insertParts, mergePlace } from '../db/rollupStore';
@@ -22,8 +22,6 @@ function endpointsOf(repair: Repair): string[] | null {
   const endpoints = [...repair.keys.values()].flatMap((keys) => [...keys].map((key) => parseKey(key).endpoint));
   return endpoints.every((e) => typeof e === 'string') ? [...new Set(endpoints as string[])] : null;
 }
-
-type Client = Parameters<Parameters<typeof inTransaction>[0]>[0];
 
 /** The folded requests of the period that belong to a marked cell. */
 async function requestsOf(

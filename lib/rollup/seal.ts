@@ -9,13 +9,12 @@
 // deleted. A correction, a rebuild or another sealer that was faster is seen there (a chunk is missing, or other rows are
 // superseded), and the transaction is given up. A process that dies leaves nothing.
 
-import type { PoolClient } from 'pg';
 import { Calendar } from '../core/calendar';
 import type { TimedRequest } from '../core/request';
 import type { Placed } from '../db/chunk';
 import { giveCodes } from '../db/codes';
 import { ensurePartitions, utcDay } from '../db/partitions';
-import { inTransaction, lockFold, projectZone, quarantineChunk } from '../db/pendingChunks';
+import { type Client, inTransaction, lockFold, projectZone, quarantineChunk } from '../db/pendingChunks';
 import { countSuperseded, deleteRaw, insertHotChunks, insertSealedChunk } from '../db/rawStore';
 import { type RawHead, readRaw } from '../db/readRaw';
 import { encodeSealed } from '../db/sealedChunk';
@@ -64,7 +63,7 @@ class UnreadableError extends Error {
   }
 }
 
-async function rowsOf(client: PoolClient, projectId: string, heads: readonly RawHead[]): Promise<Row[]> {
+async function rowsOf(client: Client, projectId: string, heads: readonly RawHead[]): Promise<Row[]> {
   const rows: Row[] = [];
   let batch: RawHead[] = [];
   let size = 0;
@@ -132,7 +131,7 @@ function separate(rows: readonly Row[], known: ReadonlySet<string>): { kept: Row
 type Written = { sources: RawHead[]; duplicates: TimedRequest[]; requests: number };
 
 /** Writes one hour's sealed chunks (not yet visible); tells which sealed chunks they replace and what was doubled. */
-async function writeHour(client: PoolClient, projectId: string, hour: Hour): Promise<Written> {
+async function writeHour(client: Client, projectId: string, hour: Hour): Promise<Written> {
   const existing = await sealedOfHour(client, projectId, hour.hourS);
   const rewritten = chooseRewritten(existing, hour.rows.length);
   const staying = existing.filter((head) => !rewritten.includes(head));

@@ -1,8 +1,8 @@
-import type { PoolClient } from 'pg';
 import type { Calendar } from '../core/calendar';
 import { type Cell, negateCell } from '../core/cell';
 import { type FoldedPart, fold } from '../core/fold';
 import type { TimedRequest } from '../core/request';
+import type { Client } from '../db/pendingChunks';
 import { markForRepair, type RepairMark } from '../db/repairMarks';
 import { compactParts, insertParts, storedCells } from '../db/rollupStore';
 
@@ -27,7 +27,7 @@ function losesExtreme(taken: Cell, stored: Cell | null): boolean {
  * minimum, a maximum or a request of their sample are marked for repair from raw.
  */
 export async function takeAway(
-  client: PoolClient,
+  client: Client,
   projectId: string,
   { requests, calendar }: { requests: readonly TimedRequest[]; calendar: Calendar },
 ): Promise<void> {
