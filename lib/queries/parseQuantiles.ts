@@ -1,7 +1,9 @@
-import { GROUP_BY, type QuantilesInput, STEPS } from './loadQuantiles';
+import { type QuantilesInput, STEPS } from './loadQuantiles';
 import { badParameter, parseScope } from './scope';
+import { GROUP_BY } from './waits';
 
-function oneOf<T extends string>(params: URLSearchParams, name: string, allowed: readonly T[]): T | null {
+/** One of a list, or null when the parameter is absent. Throws 400. */
+export function oneOf<T extends string>(params: URLSearchParams, name: string, allowed: readonly T[]): T | null {
   const value = params.get(name);
   if (!value) return null;
   const known = allowed.find((candidate) => candidate === value);
