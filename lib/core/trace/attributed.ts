@@ -2,7 +2,6 @@
 
 import type { TimedRequest } from '../request';
 import type { Term } from '../terms';
-import type { Span } from './span';
 
 /** One rule of a project. Rules are tried in order; the first that matches and sets a thing decides that thing. */
 export type TermRule = {
@@ -55,9 +54,3 @@ export type AttributedTrace = {
   requests: readonly TracedRequest[];
   ignored: readonly { rootSpanId: string | null; spans: number; reason: IgnoredReason }[];
 };
-
-/**
- * Spans of one trace, or of several that links join (any order, repeated ones allowed) → requests, ready to append.
- * Pure and total: whatever the spans say, no term is negative and all add up.
- */
-export type AttributeTrace = (question: { spans: readonly Span[]; rules: readonly TermRule[] }) => AttributedTrace;
