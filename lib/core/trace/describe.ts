@@ -19,15 +19,16 @@ export function vantageOf(root: Node): Vantage {
   const known = VANTAGES.find((vantage) => vantage === told);
   if (known !== undefined) return known;
   if (textOf(span.attributes, 'user_agent.synthetic.type') !== null) return 'probe';
-  if (isBrowser(span)) return 'client';
+  if (isBrowser(root)) return 'client';
   return span.kind !== 'server' && span.kind !== 'consumer' && firstServed(root) !== null ? 'client' : 'service';
 }
 
-function isBrowser(span: Span): boolean {
-  return (
-    textOf(span.resource, 'telemetry.sdk.language') === 'webjs' ||
-    /instrumentation[-.](fetch|xml-http-request|document-load|user-interaction)/.test(span.scope)
-  );
+const BROWSER_SCOPE = /instrumentation[-.](fetch|xml-http-request|document-load|user-interaction)/;
+
+/** By the SDK's language, or by an instrumentation that only runs in browsers on the root or right below it. */
+function isBrowser(root: Node): boolean {
+  if (textOf(root.span!.resource, 'telemetry.sdk.language') === 'webjs') return true;
+  return [root, ...root.children].some((node) => BROWSER_SCOPE.test(node.span?.scope ?? ''));
 }
 
 /** The first server that a tree's own process called, in time. */
@@ -74,7 +75,7 @@ function routeOf(span: Span): string | null {
 
 /** For a root that only names what the user did: the path of the one call it made. */
 function httpRouteBelow(root: Node): string | null {
-  if (!isBrowser(root.span!)) return null;
+  if (!isBrowser(root)) return null;
   const call = root.children.find((child) => child.span?.kind === 'client');
   return call?.span ? routeOf(call.span) : null;
 }

@@ -233,6 +233,7 @@ const PREFIXES: readonly string[] = ['bullmq.', 'lk.agents.turn.', 'isochrone.']
 
 /** Response headers by which providers, gateways and edges tell times and places. */
 const HEADERS: readonly string[] = [
+  'content-type',
   'openai-processing-ms',
   'openai-version',
   'x-envoy-upstream-service-time',

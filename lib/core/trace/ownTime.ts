@@ -62,7 +62,9 @@ function isModel(node: Node): boolean {
 }
 
 function findCalls(node: Node, { calls, above }: { calls: Set<Node>; above: Node | null }): boolean {
-  const isCaller = node.role.is === 'call';
+  // The HTTP span of a call that is told already is how that call was made
+  const isPart = node.role.is === 'call' && node.role.http && above !== null && !isElsewhere(node, above);
+  const isCaller = node.role.is === 'call' && !isPart;
   let isInnermost = true;
   for (const child of node.children) {
     if (findCalls(child, { calls, above: isCaller ? node : above })) isInnermost = false;
@@ -125,9 +127,9 @@ export function nameOwnTime(time: OwnTime, around: Surroundings): NamedTime {
 
 /** A term that was told for a node or for something above it. A retry swallows all that happened in it. */
 function toldAbove(node: Node): { term: Term; derived: boolean } | null {
+  if (isInRetry(node)) return { term: 'retry', derived: false };
   let nearest: Node | null = null;
   for (let at: Node | null = node; at !== null; at = at.parent) {
-    if (at.told === 'retry') return { term: 'retry', derived: false };
     if (at.told !== null) nearest ??= at;
     else if (nearest === null && (at.role.is === 'call' || at.role.is === 'compute' || at.role.is === 'term'))
       return null;

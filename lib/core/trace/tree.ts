@@ -75,18 +75,32 @@ function byTime(a: Span, b: Span): number {
 }
 
 function nodeOf(span: Span, { told, region }: { told: Term | null; region: string | null }): Node {
-  const resource = region === null ? span.resource : { ...span.resource, 'isochrone.region': region };
-  return {
-    ...waitNode({ startUs: span.startUs, endUs: Math.max(span.startUs, span.endUs) }),
-    ...{ span: { ...span, resource }, role: classify(span), told, clock: clockOf(span), host: hostOf(span) },
-  };
+  const node = waitNode({ startUs: span.startUs, endUs: Math.max(span.startUs, span.endUs) });
+  node.span = region === null ? span : { ...span, resource: { ...span.resource, 'isochrone.region': region } };
+  node.role = classify(span);
+  node.told = told;
+  node.clock = clockOf(span);
+  node.host = hostOf(span);
+  return node;
 }
 
 /** A node without a span. */
-export function waitNode(at: { startUs: number; endUs: number }): Node {
+export function waitNode({ startUs, endUs }: { startUs: number; endUs: number }): Node {
   return {
-    ...{ span: null, role: { is: 'work' }, told: null, clock: '', host: null, startUs: at.startUs, endUs: at.endUs },
-    ...{ parent: null, children: [], crossing: 'none', sameClock: true, shiftUs: 0, outlives: false, failedBefore: 0 },
+    span: null,
+    role: { is: 'work' },
+    told: null,
+    clock: '',
+    host: null,
+    startUs,
+    endUs,
+    parent: null,
+    children: [],
+    crossing: 'none',
+    sameClock: true,
+    shiftUs: 0,
+    outlives: false,
+    failedBefore: 0,
   };
 }
 
