@@ -6,7 +6,7 @@
 
 import { packEvidence, type TimedRequest } from '../request';
 import { type Evidence, MEASURED_TERMS, type MeasuredTerm, type Term } from '../terms';
-import type { AttributedTrace, IgnoredReason, TermRule, TracedRequest, TraceNote } from './attributed';
+import type { AttributedTrace, AttributeTrace, IgnoredReason, TermRule, TracedRequest, TraceNote } from './attributed';
 import { type CallRecord, callsOf, toldOf } from './calls';
 import { clientRegionOf, endpointOf, firstServed, outcomeOf, vantageOf, weightOf } from './describe';
 import { type FirstOutput, firstOutputOf, judge } from './firstOutput';
@@ -20,13 +20,7 @@ import { connectionKindOf, shapeTree } from './shape';
 import type { Span } from './span';
 import { buildForest, type Node, walkTree } from './tree';
 
-export type TraceQuestion = {
-  /** Of one trace, or of several that links join; any order, repeated ones allowed. */
-  spans: readonly Span[];
-  rules: readonly TermRule[];
-  /** Starts of replicas that other traces tell of (see replicaStartsOf); those of these spans are added. */
-  replicaStarts?: readonly ReplicaStart[];
-};
+export type TraceQuestion = Parameters<AttributeTrace>[0];
 
 /** One request as it stands in its tree: what the page of a request draws, too. */
 export type TraceAnalysis = {

@@ -2,6 +2,8 @@
 
 import type { TimedRequest } from '../request';
 import type { Term } from '../terms';
+import type { ReplicaStart } from './replicas';
+import type { Span } from './span';
 
 /** One rule of a project. Rules are tried in order; the first that matches and sets a thing decides that thing. */
 export type TermRule = {
@@ -54,3 +56,11 @@ export type AttributedTrace = {
   requests: readonly TracedRequest[];
   ignored: readonly { rootSpanId: string | null; spans: number; reason: IgnoredReason }[];
 };
+
+/** Spans of one trace, or of several that links join (any order, repeated ones allowed) → requests, ready to append. */
+export type AttributeTrace = (question: {
+  spans: readonly Span[];
+  rules: readonly TermRule[];
+  /** Starts of replicas that other traces tell of; those of these spans are known without. */
+  replicaStarts?: readonly ReplicaStart[];
+}) => AttributedTrace;

@@ -105,7 +105,7 @@ function findPassingOn(root: Node, callOf: ReadonlyMap<Node, Node>): Map<Node, n
   return found;
 }
 
-/** The span by which a node's process took the request: its SERVER or CONSUMER; null in the root's own process. */
+/** The span by which a node's process took the request: its SERVER or CONSUMER; null before anyone took it. */
 function entryOf(node: Node): Node | null {
   for (let at: Node | null = node; at !== null; at = at.parent) {
     if (at.span?.kind === 'server' || (at.span?.kind === 'consumer' && at.crossing === 'message')) return at;

@@ -63,7 +63,7 @@ function place(node: Node, work: Work): void {
   }
 }
 
-/** True when the child is the far side of a call: a SERVER below a CLIENT, or any span of another process. */
+/** True when the child is the far side of a call: a SERVER below a CLIENT, or a span that another process made */
 function isServed(child: Node, node: Node): boolean {
   if (child.span?.kind === 'server' && (node.span?.kind === 'client' || child.clock !== node.clock)) return true;
   return child.clock !== node.clock && node.span?.kind === 'client';
@@ -187,13 +187,13 @@ function shiftOfMessage(message: Node, placement: Placement): number | null {
   if (message.clock === producer.clock) return producer.shiftUs;
   const byRoundTrips = placement.aheadUs.get(message.clock);
   const end = Math.max(span.startUs, span.endUs);
-  const replyUs = isOneHost(message, producer) ? REPLY_ON_HOST_US : REPLY_US;
+  const [earlyUs, replyUs] = isOneHost(message, producer) ? [REPLY_ON_HOST_US, REPLY_ON_HOST_US] : [SLACK_US, REPLY_US];
   for (const shift of candidates(message, producer, placement)) {
     const isAfter = span.startUs + shift >= producer.startUs - SLACK_US;
     if (!isAfter) continue;
     const fits = waiters(message).some((n) => {
       const lateUs = n.endUs - (end + shift);
-      return lateUs >= -REPLY_US && lateUs <= replyUs;
+      return lateUs >= -earlyUs && lateUs <= replyUs;
     });
     if (fits) return shift;
   }
