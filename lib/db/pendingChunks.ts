@@ -110,6 +110,20 @@ export async function deletePending(client: PoolClient, projectId: string, ids: 
   );
 }
 
+/** Which of these chunks (ids) are not in the roll-ups: waiting for the fold, or in quarantine. */
+export async function unfoldedAmong(
+  client: PoolClient,
+  projectId: string,
+  chunks: readonly { day: string; chunkId: string }[],
+): Promise<Set<string>> {
+  const where = 'project_id = $1 AND shard_key = 0 AND day = ANY($2::date[]) AND chunk_id = ANY($3::uuid[])';
+  const { rows } = await client.query<{ chunk_id: string }>(
+    `SELECT chunk_id FROM pending WHERE ${where} UNION ALL SELECT chunk_id FROM quarantine WHERE ${where}`,
+    [projectId, chunks.map((chunk) => chunk.day), chunks.map((chunk) => chunk.chunkId)],
+  );
+  return new Set(rows.map((row) => row.chunk_id));
+}
+
 /** Makes `failed` the whole quarantine of a project. */
 export async function replaceQuarantine(
   client: PoolClient,

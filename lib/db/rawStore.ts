@@ -104,7 +104,8 @@ export async function insertSealedChunk(
   );
 }
 
-const namesOf = (heads: readonly RawHead[]) => [heads.map((h) => h.day), heads.map((h) => h.chunkId)];
+type ChunkName = Pick<RawHead, 'day' | 'chunkId'>;
+const namesOf = (heads: readonly ChunkName[]) => [heads.map((h) => h.day), heads.map((h) => h.chunkId)];
 
 /** Deletes chunks with what superseded names in them; how many of them were still there. */
 export async function deleteRaw(client: PoolClient, projectId: string, heads: readonly RawHead[]): Promise<number> {
@@ -143,11 +144,25 @@ export async function countSuperseded(
 export async function insertSuperseded(
   client: PoolClient,
   projectId: string,
-  rows: readonly { head: RawHead; position: number; id: string }[],
+  rows: readonly (ChunkName & { position: number; id: string })[],
 ): Promise<void> {
   await client.query(
     `INSERT INTO superseded (project_id, shard_key, day, chunk_id, position, id, at)
      SELECT $1, 0, d, c, p, i, now() FROM unnest($2::date[], $3::uuid[], $4::integer[], $5::text[]) AS r(d, c, p, i)`,
-    [projectId, ...namesOf(rows.map((r) => r.head)), rows.map((r) => r.position), rows.map((r) => r.id)],
+    [projectId, ...namesOf(rows), rows.map((r) => r.position), rows.map((r) => r.id)],
   );
+}
+
+/** Which of these rows are superseded, as `chunkId/position`. */
+export async function supersededAmong(
+  client: PoolClient,
+  projectId: string,
+  rows: readonly (ChunkName & { position: number })[],
+): Promise<Set<string>> {
+  const found = await client.query<{ name: string }>(
+    `SELECT chunk_id || '/' || position AS name FROM superseded
+     WHERE project_id = $1 AND shard_key = 0 AND day = ANY($2::date[]) AND chunk_id = ANY($3::uuid[])`,
+    [projectId, ...namesOf(rows)],
+  );
+  return new Set(found.rows.map((row) => row.name));
 }

@@ -2,7 +2,7 @@
 
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { cellId, packBlocks, unpackBlock } from '../core/block';
+import { type Block, cellId, packBlocks, unpackBlock } from '../core/block';
 import {
   type Cell,
   emptyCell,
@@ -27,6 +27,7 @@ export type Part = Place & { cells: ReadonlyMap<string, Cell | Uint8Array> };
 const FAN_IN = 8;
 const ROWS_A_STATEMENT = 500;
 
+/** grouping, tier, family, period, part, block, level, first and last cell, body. */
 type Row = [number, number, number, number, string, number, number, string, string, Buffer];
 
 function rowsOf(part: Part, level: number): Row[] {
@@ -57,7 +58,14 @@ export async function insertParts(
 ): Promise<void> {
   const all = [...parts];
   await saveCellKeys(client, projectId, new Set(all.flatMap((part) => [...part.cells.keys()])));
-  const rows = all.flatMap((part) => rowsOf(part, level));
+  await insertRows(
+    client,
+    projectId,
+    all.flatMap((part) => rowsOf(part, level)),
+  );
+}
+
+async function insertRows(client: PoolClient, projectId: string, rows: readonly Row[]): Promise<void> {
   for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
     const some = rows.slice(at, at + ROWS_A_STATEMENT);
     const tuple = (i: number) => `($1, 0, ${Array.from({ length: 10 }, (_, k) => `$${i * 10 + k + 2}`).join(', ')})`;
@@ -207,37 +215,56 @@ export async function mergePlace(client: PoolClient, projectId: string, place: P
   await mergeStack(client, projectId, stack);
 }
 
-/** Takes cells out of every part of one place; the blocks that held them are written anew without them. */
+type BlockRow = { grouping: number; family: number; part_id: string; block: number; body: Buffer };
+
+/**
+ * Takes cells (of every family) out of the parts of one tier and period; the blocks that held them are written anew
+ * without them.
+ */
 export async function deleteCells(
   client: PoolClient,
   projectId: string,
-  { place, keys }: { place: Place; keys: ReadonlySet<string> },
+  cells: { tier: Tier; periodS: number; keys: ReadonlyMap<Grouping, ReadonlySet<string>> },
 ): Promise<void> {
-  const where = `project_id = $1 AND shard_key = 0 AND grouping = $2 AND tier = $3 AND family = $4 AND period = $5`;
-  const at = [
-    projectId,
-    GROUPINGS.indexOf(place.grouping),
-    TIERS.indexOf(place.tier),
-    FAMILIES.indexOf(place.family),
-    place.periodS,
-  ];
-  const { rows } = await client.query<{ part_id: string; block: number; body: Buffer }>(
-    `SELECT part_id, block, body FROM rollup r WHERE ${where}
-       AND EXISTS (SELECT FROM unnest($6::text[]) AS k(cell) WHERE k.cell >= r.first_cell AND k.cell <= r.last_cell)`,
-    [...at, [...keys]],
+  const wanted = [...cells.keys].flatMap(([grouping, keys]) => [...keys].map((key) => ({ grouping, key })));
+  const at = [projectId, TIERS.indexOf(cells.tier), cells.periodS];
+  const { rows } = await client.query<BlockRow>(
+    `SELECT DISTINCT r.grouping, r.family, r.part_id, r.block, r.body
+     FROM unnest($4::smallint[], $5::text[]) AS w(grouping, cell)
+     CROSS JOIN generate_series(0, ${FAMILIES.length - 1}) AS f(family)
+     CROSS JOIN LATERAL (
+       SELECT * FROM rollup r WHERE r.project_id = $1 AND r.shard_key = 0 AND r.grouping = w.grouping AND r.tier = $2
+         AND r.family = f.family AND r.period = $3 AND w.cell >= r.first_cell AND w.cell <= r.last_cell
+     ) AS r`,
+    [...at, wanted.map((w) => GROUPINGS.indexOf(w.grouping)), wanted.map((w) => w.key)],
   );
-  const dropped = new Set([...keys].map(cellId));
-  for (const { part_id, block, body } of rows) {
-    const byId = new Map(unpackBlock(body, (id) => !dropped.has(id)));
+  const dropped = new Map([...cells.keys].map(([grouping, keys]) => [grouping, new Set([...keys].map(cellId))]));
+  const left: { row: BlockRow; block: Block }[] = [];
+  for (const row of rows) {
+    const gone = dropped.get(GROUPINGS[row.grouping]!)!;
+    const byId = new Map(unpackBlock(row.body, (id) => !gone.has(id)));
     const texts = await keyTexts(client, projectId, new Set(byId.keys()));
-    const [left] = packBlocks(new Map([...byId].map(([id, bytes]) => [texts.get(id)!, bytes])));
-    const row = [...at, part_id, block];
-    if (left === undefined)
-      await client.query(`DELETE FROM rollup WHERE ${where} AND part_id = $6 AND block = $7`, row);
-    else
-      await client.query(
-        `UPDATE rollup SET first_cell = $8, last_cell = $9, body = $10 WHERE ${where} AND part_id = $6 AND block = $7`,
-        [...row, left.firstCell, left.lastCell, Buffer.from(left.body)],
-      );
+    const [block] = packBlocks(new Map([...byId].map(([id, bytes]) => [texts.get(id)!, bytes])));
+    if (block !== undefined) left.push({ row, block });
   }
+  await client.query(
+    `DELETE FROM rollup WHERE project_id = $1 AND shard_key = 0 AND tier = $2 AND period = $3
+       AND (grouping, family, part_id, block) IN
+         (SELECT g, f, p, b FROM unnest($4::smallint[], $5::smallint[], $6::uuid[], $7::integer[]) AS gone(g, f, p, b))`,
+    [
+      ...at,
+      rows.map((r) => r.grouping),
+      rows.map((r) => r.family),
+      rows.map((r) => r.part_id),
+      rows.map((r) => r.block),
+    ],
+  );
+  const level = 0;
+  const kept = left.map(
+    ({ row, block: { firstCell, lastCell, body } }): Row => [
+      ...([row.grouping, TIERS.indexOf(cells.tier), row.family, cells.periodS, row.part_id, row.block, level] as const),
+      ...([firstCell, lastCell, Buffer.from(body)] as const),
+    ],
+  );
+  await insertRows(client, projectId, kept);
 }

@@ -1,6 +1,6 @@
 import { Calendar } from '../core/calendar';
 import { coarsen, FAMILIES, formatKey, fullKey, type Grouping, isStored, parseKey, type Tier } from '../core/cell';
-import { type FoldedPart, fold } from '../core/fold';
+import { type EncodedPart, foldEncoded } from '../core/fold';
 import type { TimedRequest } from '../core/request';
 import { type Client, inTransaction, lockFold, projectZone, rawCoveredFromS } from '../db/pendingChunks';
 import { listRaw, readRaw } from '../db/readRaw';
@@ -60,18 +60,19 @@ async function requestsOf(
 async function replaceCells(
   client: Client,
   projectId: string,
-  { repair, parts }: { repair: Repair; parts: readonly FoldedPart[] },
+  { repair, parts }: { repair: Repair; parts: readonly EncodedPart[] },
 ): Promise<void> {
-  const { tier, periodS } = repair;
-  for (const [grouping, keys] of repair.keys) {
+  const { tier, periodS, keys } = repair;
+  await deleteCells(client, projectId, repair);
+  const fresh = parts
+    .map((part) => ({ ...part, cells: new Map([...part.cells].filter(([key]) => keys.get(part.grouping)!.has(key))) }))
+    .filter((part) => part.cells.size > 0);
+  await insertParts(client, projectId, { parts: fresh, level: 0 });
+  // A place that only lost cells may stand as one part with blocks that are not split canonically
+  for (const grouping of keys.keys()) {
     for (const family of FAMILIES) {
-      if (!isStored(grouping, tier, family)) continue;
-      const place = { grouping, tier, family, periodS };
-      await deleteCells(client, projectId, { place, keys });
-      const part = parts.find((p) => p.grouping === grouping && p.family === family);
-      const cells = new Map([...(part?.cells ?? [])].filter(([key]) => keys.has(key)));
-      if (cells.size > 0) await insertParts(client, projectId, { parts: [{ ...place, cells }], level: 0 });
-      else await mergePlace(client, projectId, place);
+      if (fresh.some((part) => part.grouping === grouping && part.family === family)) continue;
+      if (isStored(grouping, tier, family)) await mergePlace(client, projectId, { grouping, tier, family, periodS });
     }
   }
 }
@@ -87,7 +88,7 @@ export async function repairNext(projectId: string): Promise<boolean> {
     if (repair.periodS < (await rawCoveredFromS(client, projectId))) return true;
     const calendar = new Calendar(await projectZone(client, projectId));
     const requests = await requestsOf(client, projectId, { repair, calendar });
-    const parts = fold(requests, {
+    const parts = foldEncoded(requests, {
       calendar,
       groupings: [...repair.keys.keys()],
       wants: (tier, periodS) => tier === repair.tier && periodS === repair.periodS,

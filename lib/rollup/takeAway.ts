@@ -11,13 +11,16 @@ const isSample = (part: FoldedPart) => /^(sample|thin)/.test(part.family);
 const histogramsOf = (cell: Cell) =>
   'histograms' in cell ? cell.histograms : 'histogram' in cell ? [cell.histogram] : [];
 
-/** Whether a stored cell holds the minimum or maximum that `taken` would remove. */
+/**
+ * Whether a stored cell holds the minimum or maximum that `taken` would remove. Also when nothing would be left: what the
+ * fold adds before the parts are merged would inherit them.
+ */
 function losesExtreme(taken: Cell, stored: Cell | null): boolean {
   if (stored === null) return true;
   const before = histogramsOf(stored);
   return histogramsOf(taken).some((histogram, i) => {
-    const { n, minUs, maxUs } = before[i]!;
-    if (histogram.n === 0 || n === histogram.n) return false;
+    const { minUs, maxUs } = before[i]!;
+    if (histogram.n === 0) return false;
     return minUs === null || maxUs === null || histogram.minUs! <= minUs || histogram.maxUs! >= maxUs;
   });
 }
