@@ -25,6 +25,7 @@ const EVENT_TABLES = [
   'superseded',
   'seal_state',
   'rollup_repair',
+  'replica_start',
 ];
 
 export default defineConfig({

@@ -11,6 +11,7 @@ const EVENT_TABLES = ['pending', 'rollup', 'hot_chunk', 'ledger', 'quarantine', 
   'span_chunk',
   'assembled_trace',
   'assembly_lease',
+  'replica_start',
 ]);
 
 /**

@@ -2,6 +2,7 @@
 
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { ReplicaStart } from '../core/trace/replicas';
 import { arrayLiteral } from './arrayLiteral';
 import { ensurePartitions, forgetPartitions, utcDay } from './partitions';
 import { pool } from './pool';
@@ -24,8 +25,11 @@ export function spanChunkId(chunkId: string): SpanChunkId {
   return { chunkId, day: utcDay(ms * 1_000) };
 }
 
+/** What one flush stores of a project. */
+export type NewSpans = { projectId: string; spans: EncodedSpans; replicaStarts: readonly ReplicaStart[] };
+
 /** Stores one chunk a project; they are committed when it returns. Throws what the database says. */
-export async function insertSpanChunks(chunks: readonly { projectId: string; spans: EncodedSpans }[]): Promise<void> {
+export async function insertSpanChunks(chunks: readonly NewSpans[]): Promise<void> {
   try {
     await attempt(chunks);
   } catch (error) {
@@ -36,7 +40,7 @@ export async function insertSpanChunks(chunks: readonly { projectId: string; spa
   }
 }
 
-async function attempt(chunks: readonly { projectId: string; spans: EncodedSpans }[]): Promise<void> {
+async function attempt(chunks: readonly NewSpans[]): Promise<void> {
   const nowMs = Date.now();
   const day = utcDay(nowMs * 1_000);
   await ensurePartitions([day]);
@@ -47,10 +51,23 @@ async function attempt(chunks: readonly { projectId: string; spans: EncodedSpans
     const body = [spans.traceIndex, spans.traceLinks, spans.origins, spans.body].map((bytes) => param(bytes, 'bytea'));
     return `(${[...head, 'statement_timestamp()', param(spans.n, 'integer'), ...body].join(', ')})`;
   });
+  const starts = chunks.flatMap(({ projectId, replicaStarts }) => replicaStarts.map((s) => ({ ...s, projectId })));
+  const column = (of: (start: (typeof starts)[number]) => string | number, type: string) =>
+    param(arrayLiteral(starts.map(of)), type);
+  const startColumns = [
+    column((start) => start.projectId, 'uuid[]'),
+    column((start) => start.replica, 'text[]'),
+    column((start) => start.startUs, 'bigint[]'),
+    column((start) => start.endUs, 'bigint[]'),
+  ];
   const head = 'project_id, shard_key, day, chunk_id, received_at, n';
   await pool().query(
     `WITH c AS (
        INSERT INTO span_chunk (${head}, trace_index, trace_links, origins, body) VALUES ${rows.join(', ')} RETURNING ${head}
+     ), s AS (
+       INSERT INTO replica_start (project_id, shard_key, day, replica, start_us, end_us)
+       SELECT p, 0, ${param(day, 'date')}, r, f, t FROM unnest(${startColumns.join(', ')}) AS x(p, r, f, t)
+       ON CONFLICT (project_id, shard_key, day, replica, start_us) DO NOTHING
      )
      INSERT INTO span_pending (${head}) SELECT ${head} FROM c`,
     params,
@@ -131,6 +148,20 @@ async function selectChunks<Row>(
     [projectId, arrayLiteral([...new Set(ids.map((id) => id.day))]), arrayLiteral(ids.map((id) => id.chunkId))],
   );
   return rows;
+}
+
+/** Replicas that were starting at some time in a range of µs since the epoch, received on `sinceDay` or later. */
+export async function replicaStarts(
+  projectId: string,
+  { fromUs, toUs, sinceDay }: { fromUs: number; toUs: number; sinceDay: string },
+): Promise<ReplicaStart[]> {
+  const { rows } = await pool().query<{ replica: string; start_us: string; end_us: string }>(
+    `SELECT replica, start_us, end_us FROM replica_start
+     WHERE project_id = $1 AND shard_key = 0 AND day >= $2 AND end_us > $3 AND start_us < $4
+     ORDER BY start_us LIMIT 20000`,
+    [projectId, sinceDay, fromUs, toUs],
+  );
+  return rows.map((row) => ({ replica: row.replica, startUs: Number(row.start_us), endUs: Number(row.end_us) }));
 }
 
 /** Marks chunks as done: none of their traces is open any more. */

@@ -1,17 +1,21 @@
 // Closes traces: their spans → requests, stored in the transaction that marks the traces as closed.
 
 import type { TimedRequest } from '../../core/request';
-import type { AttributedTrace, AttributeTrace, TermRule } from '../../core/trace/attributed';
+import type { AttributedTrace, TermRule } from '../../core/trace/attributed';
+import type { attributeTrace } from '../../core/trace/attributeTrace';
+import type { ReplicaStart } from '../../core/trace/replicas';
 import type { Span } from '../../core/trace/span';
 import { type AssembledTrace, type Closing, type Lease, storeClosing, type TraceOutcome } from '../../db/assemblyStore';
 import { addCounts } from '../../db/counts';
+import { addDays, utcDay } from '../../db/partitions';
+import { replicaStarts } from '../../db/spanStore';
 import { log } from '../../platform/log';
 import type { Bodies } from './bodies';
 import type { DueTrace, OpenTraces } from './openTraces';
 import { chunksOf, findSubjects, type Gathered, gatherSpans, type Subject } from './subjects';
 
 /** What the assembly is given. */
-export type AssemblyServices = { attribute: AttributeTrace };
+export type AssemblyServices = { attribute: typeof attributeTrace };
 
 export type ClosingContext = {
   lease: Lease;
@@ -24,6 +28,8 @@ type Counts = Record<string, number>;
 type Plan = { fresh: Closing['fresh'][number][]; again: AssembledTrace[]; requests: TimedRequest[]; counts: Counts };
 
 const FUTURE_US = 5 * 60_000_000;
+/** How far the clock of a replica may be off for its start to be found; µs. */
+const CLOCKS_APART_US = 10 * 60_000_000;
 const OLD_US = 35 * 86_400_000_000;
 
 /** Closes these traces; false, with nothing changed, when the lease is lost. */
@@ -35,11 +41,13 @@ export async function closeTraces(
   const { projectId } = context.lease;
   const subjects = await findSubjects(projectId, due);
   const stored = await context.bodies.load(projectId, subjects.flatMap(chunksOf));
+  const gathered = subjects.map((subject) => gatherSpans(subject, stored));
+  const starts = await replicaStartsAround(projectId, gathered);
   const plan: Plan = { fresh: [], again: [], requests: [], counts: {} };
-  for (const subject of subjects) {
-    const gathered = gatherSpans(subject, stored);
-    if (gathered === null) count(plan.counts, 'lateSpansDropped', subject.parts.length);
-    else planSubject(plan, { subject, gathered, context });
+  for (const [i, subject] of subjects.entries()) {
+    const some = gathered[i] ?? null;
+    if (some === null) count(plan.counts, 'lateSpansDropped', subject.parts.length);
+    else planSubject(plan, { subject, gathered: some, context: { ...context, starts } });
   }
   const { fresh, again, requests, counts } = plan;
   if (!(await storeClosing(context.lease, { fresh, again, requests, done: open.doneBy(due) }))) return false;
@@ -48,9 +56,23 @@ export async function closeTraces(
   return true;
 }
 
+/** Starts of replicas that these traces may have waited for. */
+async function replicaStartsAround(projectId: string, gathered: readonly (Gathered | null)[]): Promise<ReplicaStart[]> {
+  let [fromUs, toUs] = [Number.POSITIVE_INFINITY, 0];
+  for (const { startUs, endUs } of gathered.flatMap((some) => some?.spans ?? [])) {
+    fromUs = Math.min(fromUs, startUs);
+    toUs = Math.max(toUs, endUs);
+  }
+  if (toUs === 0) return [];
+  const [margin, sinceDay] = [CLOCKS_APART_US, addDays(utcDay(Date.now() * 1_000), -1)];
+  return replicaStarts(projectId, { fromUs: fromUs - margin, toUs: toUs + margin, sinceDay });
+}
+
+type Attributing = ClosingContext & { starts: readonly ReplicaStart[] };
+
 function planSubject(
   plan: Plan,
-  { subject, gathered, context }: { subject: Subject; gathered: Gathered; context: ClosingContext },
+  { subject, gathered, context }: { subject: Subject; gathered: Gathered; context: Attributing },
 ): void {
   const { before } = subject;
   const { spans, earlier } = gathered;
@@ -93,9 +115,9 @@ function addMembers(plan: Plan, { traceId, ids, membersBefore, reason }: Subject
 }
 
 /** Attribution is total; should it fail all the same, one trace must not hold up the others. */
-function attributeOrNothing(spans: readonly Span[], { services, rules }: ClosingContext): AttributedTrace {
+function attributeOrNothing(spans: readonly Span[], { services, rules, starts }: Attributing): AttributedTrace {
   try {
-    return services.attribute({ spans, rules });
+    return services.attribute({ spans, rules, replicaStarts: starts });
   } catch (error) {
     log().error({ err: error, traceId: spans[0]?.traceId }, 'trace not attributed');
     return { requests: [], ignored: [] };

@@ -1,6 +1,7 @@
 // Group commit of spans: posts that arrive while a flush runs share the next one. A post is answered after its COMMIT.
 // Nothing is deduplicated here: a span that comes twice is recognised by (traceId, spanId) when its trace is closed.
 
+import { replicaStartsOf } from '../../core/trace/replicas';
 import type { Span } from '../../core/trace/span';
 import { encodeSpans } from '../../db/spanChunk';
 import { insertSpanChunks } from '../../db/spanStore';
@@ -80,7 +81,12 @@ async function store(group: readonly Waiting[]): Promise<void> {
   try {
     const chunks = [...byProject].sort(([a], [b]) => (a < b ? -1 : 1));
     await insertSpanChunks(
-      await Promise.all(chunks.map(async ([projectId, spans]) => ({ projectId, spans: await encodeSpans(spans) }))),
+      await Promise.all(
+        chunks.map(async ([projectId, spans]) => ({
+          ...{ projectId, spans: await encodeSpans(spans) },
+          replicaStarts: replicaStartsOf(spans),
+        })),
+      ),
     );
     for (const { resolve } of group) resolve();
   } catch (error) {

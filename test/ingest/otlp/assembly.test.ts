@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { AttributeTrace } from '../../../lib/core/trace/attributed';
+import type { attributeTrace } from '../../../lib/core/trace/attributeTrace';
 import type { Span } from '../../../lib/core/trace/span';
 import { writeCounts } from '../../../lib/db/counts';
 import { daysAhead, ensurePartitions } from '../../../lib/db/partitions';
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 /** The root is the request; its input tokens say how many spans it was made of. */
-const countSpans: AttributeTrace = ({ spans }) => {
+const countSpans: typeof attributeTrace = ({ spans }) => {
   const root = spans.find((span) => span.parentSpanId === null && span.kind !== 'consumer');
   if (!root) return { requests: [], ignored: [{ rootSpanId: null, spans: spans.length, reason: 'no_root' }] };
   const id = `${root.traceId}-${root.spanId}`;
