@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attributeTrace } from '../core/trace/attributeTrace';
+import { runAssembly } from '../ingest/assembly/assemble';
 import { log } from '../platform/log';
 import { foldPending } from '../rollup/foldPending';
 import { guessClasses } from '../rollup/guessClasses';
@@ -39,6 +41,10 @@ async function runDue(due: Map<string, number>, nowMs: number): Promise<void> {
 
 /** Runs the background work until `signal` aborts; a database that is away is waited for. */
 export async function runWorker({ signal }: { signal: AbortSignal }): Promise<void> {
+  await Promise.all([runFold(signal), runAssembly({ signal, attribute: attributeTrace })]);
+}
+
+async function runFold(signal: AbortSignal): Promise<void> {
   const due = new Map<string, number>();
   let failures = 0;
   while (!signal.aborted) {
