@@ -59,10 +59,12 @@ export async function readWaits(question: {
   viewer: Viewer;
   scope: Scope;
   tier: Tier;
+  /** Larger periods may stand in where only the whole counts: less to read. */
+  coarsest?: Tier;
   groupBy: GroupBy | null;
 }): Promise<Waits> {
-  const { viewer, scope, tier, groupBy } = question;
-  const range = { fromUs: scope.fromUs, toUs: scope.toUs, finest: tier, coarsest: tier };
+  const { viewer, scope, tier, coarsest = tier, groupBy } = question;
+  const range = { fromUs: scope.fromUs, toUs: scope.toUs, finest: tier, coarsest };
   const wide = { ...range, finest: 'hour', coarsest: 'day' } as const;
   const families = FAMILIES_OF[scope.metric];
   const grouping = chooseGrouping(dimensionsOf(scope, groupBy), families[0]!, tier) ?? 'full';
@@ -88,8 +90,8 @@ export async function readWaits(question: {
       }
     return {
       ...{ range: rangeOf(snapshot, answer, scope.timeZone), vantage },
-      periods: answer.cover.map(({ startS }) => {
-        const endS = snapshot.calendar.endS(tier, startS);
+      periods: answer.cover.map(({ startS, tier: own }) => {
+        const endS = snapshot.calendar.endS(own, startS);
         return { startS, endS, forming: endS * 1000 > snapshot.asOf.getTime() };
       }),
       groups: groupBy === null ? [null] : [...byGroup.keys()].sort(),

@@ -1,7 +1,18 @@
 // Every page of a project, one line each, in the order of the navigation. A page appears in the menu, the command
 // palette and the keyboard help by its line here.
 
-import { ChartLine, Gauge, KeyRound, Layers, List, type LucideIcon, ShieldCheck, Users, Waypoints } from 'lucide-react';
+import {
+  ChartLine,
+  Gauge,
+  GitCompareArrows,
+  KeyRound,
+  Layers,
+  List,
+  type LucideIcon,
+  ShieldCheck,
+  Users,
+  Waypoints,
+} from 'lucide-react';
 
 export type PageEntry = {
   /** Below the project's root; '' is the first screen. */
@@ -24,6 +35,7 @@ export const PAGE_GROUPS: readonly { title: string; pages: readonly PageEntry[] 
     pages: [
       { path: '/latency', name: 'Latency', question: 'How slow, for whom?', key: 'l', icon: ChartLine },
       { path: '/breakdown', name: 'Breakdown', question: 'Where does the time go?', key: 'b', icon: Layers },
+      { path: '/compare', name: 'Compare', question: 'What changed?', key: 'c', icon: GitCompareArrows },
       { path: '/requests', name: 'Requests', question: 'Which requests were slow?', key: 'r', icon: List },
     ],
   },
