@@ -3,7 +3,7 @@
 import { measureCopy, PLAIN_TABLE, prepareCopies } from './support/copyIn';
 import { Generator } from './support/generator';
 import type { LoadReport } from './support/load';
-import { median, residentMiB, startTestbed } from './support/testbed';
+import { cpuSeconds, median, residentMiB, startTestbed } from './support/testbed';
 
 const [seconds = 60, rounds = 3, share = 1] = process.argv.slice(2).map(Number);
 const COPY_SECONDS = Math.min(10, seconds / 3);
@@ -14,7 +14,7 @@ try {
   await bed.client.query(PLAIN_TABLE);
   const copies = prepareCopies(20);
   const { child: ingest, port } = await bed.run('ingest');
-  await bed.run('worker');
+  const { child: worker } = await bed.run('worker');
   const load = (s: number, rate: number | null) =>
     generator.load({ port, key: bed.key, connections: 32, eventsAPost: 50, seconds: s, rate });
   const lagS = async () => {
@@ -26,20 +26,31 @@ try {
   const drained = async () => {
     while ((await lagS()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 100));
   };
+  const used = () => ({
+    generator: cpuSeconds(generator.pid) ?? 0,
+    ingest: cpuSeconds(ingest.pid!) ?? 0,
+    worker: cpuSeconds(worker.pid!) ?? 0,
+    postgres: cpuSeconds(bed.postgresPid, { children: true }) ?? 0,
+  });
   await load(5, null); // warm
   await drained();
   const measured: { copy: number; report: LoadReport; lag: number; ratio: number }[] = [];
   for (let round = 0; round < rounds; round++) {
     const before = await measureCopy(bed.url, { copies, seconds: COPY_SECONDS });
+    const cpuBefore = used();
     const report = await load(seconds, share < 1 ? share * before : null);
     const { lag, pending } = await lagS();
     await drained();
+    const cpuAfter = used();
+    const cpu = Object.entries(cpuBefore).map(
+      ([name, s]) => `${name} ${(((cpuAfter[name as keyof typeof cpuAfter] - s) * 1e6) / report.accepted).toFixed(1)}`,
+    );
     const copy = (before + (await measureCopy(bed.url, { copies, seconds: COPY_SECONDS }))) / 2;
     const perSecond = report.accepted / report.seconds;
     measured.push({ copy, report, lag, ratio: perSecond / copy });
     console.log(
       `round ${round + 1}: ${Math.round(perSecond)} events/s, COPY ${Math.round(copy)} rows/s, ratio ${(perSecond / copy).toFixed(3)}, ` +
-        `ack p50 ${report.ackMs.p50.toFixed(1)} p99 ${report.ackMs.p99.toFixed(1)} ms, fold lag ${lag.toFixed(1)} s (${pending} pending), refused ${JSON.stringify(report.refused)}`,
+        `ack p50 ${report.ackMs.p50.toFixed(1)} p99 ${report.ackMs.p99.toFixed(1)} ms, fold lag ${lag.toFixed(1)} s (${pending} pending), refused ${JSON.stringify(report.refused)}; CPU µs an event, folded: ${cpu.join(', ')}`,
     );
   }
   const { rows } = await bed.client.query<{ n: string }>('SELECT sum(n) AS n FROM hot_chunk');

@@ -18,6 +18,10 @@ export class Generator {
     return report;
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   stop(): void {
     this.child.kill();
   }

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -14,6 +14,8 @@ import { migrate } from '../../lib/db/migrate';
 export type Testbed = {
   url: string;
   adminUrl: string;
+  /** The postmaster. */
+  postgresPid: number;
   projectId: string;
   key: string;
   /** One connection of the bench itself. */
@@ -67,7 +69,16 @@ export async function startTestbed(): Promise<Testbed> {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { url: postgres.url, adminUrl: postgres.adminUrl, projectId, key, client, run, stop };
+  return {
+    url: postgres.url,
+    adminUrl: postgres.adminUrl,
+    postgresPid: postgres.pid,
+    projectId,
+    key,
+    client,
+    run,
+    stop,
+  };
 }
 
 async function untilListening(port: number): Promise<void> {
@@ -99,3 +110,32 @@ export function residentMiB(pid: number): { now: number; highest: number } | nul
 
 export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** CPU seconds that a process, and with `children` its living children, have used. Linux only, else null. */
+export function cpuSeconds(pid: number, options: { children?: boolean } = {}): number | null {
+  try {
+    const of = (one: string) => {
+      const fields = readFileSync(`/proc/${one}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      const ticks = Number(fields[11]) + Number(fields[12]);
+      return {
+        parent: Number(fields[1]),
+        seconds: ticks / 100,
+        ended: (Number(fields[13]) + Number(fields[14])) / 100,
+      };
+    };
+    const own = of(String(pid));
+    if (!options.children) return own.seconds;
+    const children = readdirSync('/proc').flatMap((name) => {
+      try {
+        return /^\d+$/.test(name) && of(name).parent === pid ? [of(name).seconds] : [];
+      } catch {
+        return [];
+      }
+    });
+    return children.reduce((sum, s) => sum + s, own.seconds + own.ended);
+  } catch {
+    return null;
+  }
+}

@@ -6,8 +6,10 @@ import { CACHES, CONNECTIONS, OUTCOMES, VANTAGES } from '../core/terms';
 
 export const MAX_EVENTS = 5_000;
 export const MAX_DEPTH = 8;
-const MAX_DURATION_MS = 7 * 86_400_000;
-const MAX_TOKENS = 1_000_000_000;
+export const MAX_DURATION_MS = 7 * 86_400_000;
+export const MAX_TOKENS = 1_000_000_000;
+export const MAX_CALLS = 64;
+export const MAX_WEIGHT = 1_000_000;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -85,14 +87,14 @@ export const eventSchema = z.object({
   connection: z.enum(CONNECTIONS).nullish(),
   roundTrips: integer(0, 32_767).nullish(),
   rttMs: optionalDuration,
-  calls: z.array(callSchema).max(64, 'must hold at most 64 calls').nullish(),
+  calls: z.array(callSchema).max(MAX_CALLS, `must hold at most ${MAX_CALLS} calls`).nullish(),
   inputTokens: tokens,
   outputTokens: tokens,
   cachedInputTokens: tokens,
   inFlight: integer(0, 2_000_000_000).nullish(),
   cache: z.enum(CACHES).nullish(),
   quality: z.number('must be a number').min(0, 'must be 0 to 1').max(1, 'must be 0 to 1').nullish(),
-  weight: integer(1, 1_000_000_000).nullish(),
+  weight: integer(1, MAX_WEIGHT).nullish(),
   traceId: text(256).nullish(),
   sessionId: text(256).nullish(),
   attributes: z

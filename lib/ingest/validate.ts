@@ -1,4 +1,6 @@
 import { countUnknownFields, eventSchema, type IngestEvent, MAX_DEPTH } from './contract';
+import { hotCheck } from './hotCheck';
+import { shapeFault } from './shape';
 
 /** Why an item was refused; the name under which it is counted. */
 export type RejectReason = 'invalid' | 'too_deep' | 'too_old' | 'future' | 'inconsistent';
@@ -34,14 +36,9 @@ export function parseTimeUs(time: string | number): number | null {
 
 /** Checks one item of a batch. `nowUs` and `skewUs` (receipt − sending, 0 when small) in µs. Never throws. */
 export function validate(item: unknown, clock: { nowUs: number; skewUs: number }): Validated | Refused {
-  const shape = checkShape(item, 1);
-  if (shape) return shape;
-  const parsed = eventSchema.safeParse(item);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    return refuse('invalid', issue.path.map(String).join('.'), issue.message);
-  }
-  const event = parsed.data;
+  const checked = hotCheck(item) ?? schemaCheck(item);
+  if ('ok' in checked) return checked;
+  const { event, unknownFields } = checked;
   const sentAtUs = parseTimeUs(event.startedAt);
   if (sentAtUs === null) {
     return refuse('invalid', 'startedAt', 'must be an RFC 3339 time with a zone, or milliseconds since 1970');
@@ -54,31 +51,21 @@ export function validate(item: unknown, clock: { nowUs: number; skewUs: number }
     return refuse('too_old', 'startedAt', 'is more than 35 days ago: older requests are not taken (is the unit ms?)');
   }
   const late = startedAtUs < clock.nowUs - LATE_US;
-  return {
-    ok: true,
-    event,
-    sentAtUs,
-    startedAtUs,
-    late,
-    unknownFields: countUnknownFields(item as Record<string, unknown>),
-  };
+  return { ok: true, event, sentAtUs, startedAtUs, late, unknownFields };
+}
+
+/** What the contract says of an item: the event, or what is wrong with it. */
+export function schemaCheck(item: unknown): { event: IngestEvent; unknownFields: number } | Refused {
+  const fault = shapeFault(item, 1);
+  if (fault === 'too_deep') return refuse('too_deep', '', `is nested deeper than ${MAX_DEPTH} levels`);
+  if (fault === 'not_an_object') return refuse('invalid', '', 'must be an object');
+  if (fault === 'prototype') return refuse('invalid', '__proto__', 'is not allowed as a name: remove it');
+  const parsed = eventSchema.safeParse(item);
+  if (parsed.success) return { event: parsed.data, unknownFields: countUnknownFields(item as Record<string, unknown>) };
+  const issue = parsed.error.issues[0]!;
+  return refuse('invalid', issue.path.map(String).join('.'), issue.message);
 }
 
 function refuse(reason: RejectReason, path: string, message: string): Refused {
   return { ok: false, reason, path, message };
-}
-
-/** Depth, and keys that would be taken for a prototype. */
-function checkShape(value: unknown, depth: number): Refused | null {
-  if (typeof value !== 'object' || value === null) {
-    return depth === 1 ? refuse('invalid', '', 'must be an object') : null;
-  }
-  if (depth > MAX_DEPTH) return refuse('too_deep', '', `is nested deeper than ${MAX_DEPTH} levels`);
-  if (Object.hasOwn(value, '__proto__')) return refuse('invalid', '__proto__', 'is not allowed as a name: remove it');
-  for (const child of Object.values(value)) {
-    if (typeof child !== 'object' || child === null) continue;
-    const refused = checkShape(child, depth + 1);
-    if (refused) return refused;
-  }
-  return null;
 }
