@@ -1,17 +1,16 @@
 // Row ↔ core codec of hot_chunk: one column an array, one element a request; calls flattened with call_count.
 //
-// Written as text array literals, read back as JSON (both native speed, one form for every type). 63-bit ids travel as
-// text, because a JSON number would lose their low bits; all other integers stay below 2^53.
+// Written as binary arrays, read back as JSON (native speed, one form for every type). 63-bit ids are read as text,
+// because a JSON number would lose their low bits; all other integers stay below 2^53.
 
 import type { Call, Dimensions, TimedRequest } from '../core/request';
 import { CACHES, CONNECTIONS, MEASURED_TERMS, OUTCOMES } from '../core/terms';
-import { arrayLiteral } from './arrayLiteral';
-import { attributeSetId, seriesId } from './series';
+import { type ArrayType, numberArray, textArray, type Words, wordsArray } from './binaryArray';
+import { attributeSetWords, seriesWords } from './series';
 
-type Cell = string | number | null;
-type PgArray = 'bigint[]' | 'integer[]' | 'smallint[]' | 'text[]' | 'real[]';
-type RequestColumn = { name: string; type: PgArray; of: (r: TimedRequest) => Cell; idText?: true; always?: true };
-type CallColumn = { name: string; type: PgArray; of: (c: Call) => Cell };
+type Cell = string | number | Words | null;
+type RequestColumn = { name: string; type: ArrayType; of: (r: TimedRequest) => Cell; isId?: true; always?: true };
+type CallColumn = { name: string; type: ArrayType; of: (c: Call) => Cell };
 
 const code = (list: readonly string[], value: string | null) => (value === null ? null : list.indexOf(value));
 const snake = (name: string) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
@@ -19,7 +18,7 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase(
 const REQUEST_COLUMNS: readonly RequestColumn[] = [
   { name: 'ids', type: 'text[]', of: (r) => r.id, always: true },
   { name: 'started_at', type: 'bigint[]', of: (r) => r.startedAtUs, always: true },
-  { name: 'series', type: 'bigint[]', of: (r) => seriesId(r.dims), idText: true, always: true },
+  { name: 'series', type: 'bigint[]', of: (r) => seriesWords(r.dims), isId: true, always: true },
   { name: 'outcome', type: 'smallint[]', of: (r) => code(OUTCOMES, r.outcome), always: true },
   { name: 'e2e', type: 'bigint[]', of: (r) => r.e2eUs, always: true },
   { name: 'ttft', type: 'bigint[]', of: (r) => r.ttftUs },
@@ -44,8 +43,8 @@ const REQUEST_COLUMNS: readonly RequestColumn[] = [
   {
     name: 'attribute_set',
     type: 'bigint[]',
-    of: (r) => (r.attributes === null ? null : attributeSetId(r.attributes)),
-    idText: true,
+    of: (r) => (r.attributes === null ? null : attributeSetWords(r.attributes)),
+    isId: true,
   },
   { name: 'call_count', type: 'smallint[]', of: (r) => (r.calls.length === 0 ? null : r.calls.length) },
 ];
@@ -67,7 +66,7 @@ const CALL_COLUMNS: readonly CallColumn[] = [
 ];
 
 /** The array columns in the order of `encodeChunk`, with the type to cast a parameter to. */
-export const ARRAY_COLUMNS: readonly { name: string; type: PgArray }[] = [...REQUEST_COLUMNS, ...CALL_COLUMNS];
+export const ARRAY_COLUMNS: readonly { name: string; type: ArrayType }[] = [...REQUEST_COLUMNS, ...CALL_COLUMNS];
 
 /** The same apart: arrays with an element a request (`idText`: 63-bit ids) and arrays with an element a call. */
 export const CHUNK_ARRAYS: {
@@ -84,7 +83,7 @@ export const CHUNK_COLUMNS = [
   'n',
   VOIDED,
   ...REQUEST_COLUMNS.map((c) =>
-    c.idText ? `array_to_json(${c.name}::text[]) AS ${c.name}` : `array_to_json(${c.name}) AS ${c.name}`,
+    c.isId ? `array_to_json(${c.name}::text[]) AS ${c.name}` : `array_to_json(${c.name}) AS ${c.name}`,
   ),
   ...CALL_COLUMNS.map((c) => `array_to_json(${c.name}) AS ${c.name}`),
 ].join(', ');
@@ -92,21 +91,32 @@ export const CHUNK_COLUMNS = [
 /** A row read with CHUNK_COLUMNS: arrays by column name, null where no request fills it. */
 export type ChunkRow = { n: number } & Record<string, unknown>;
 
-export type EncodedChunk = { n: number; firstAtUs: number; lastAtUs: number; arrays: (string | null)[] };
+export type EncodedChunk = { n: number; firstAtUs: number; lastAtUs: number; arrays: (Buffer | null)[] };
 
-/** Requests (at least one) → array literals in the order of ARRAY_COLUMNS. */
+/** One column in binary form; null when nothing fills it. */
+function encodeColumn<T>(
+  { name, type, of, isId, always }: { name: string; type: ArrayType; of: (row: T) => Cell; isId?: true; always?: true },
+  rows: readonly T[],
+): Buffer | null {
+  const usual = name === 'weight' ? 1 : null;
+  const cells: Cell[] = new Array(rows.length);
+  let isUsual = always !== true;
+  for (let i = 0; i < rows.length; i++) {
+    const cell = of(rows[i]!);
+    cells[i] = cell;
+    if (cell !== usual) isUsual = false;
+  }
+  if (isUsual) return null;
+  if (isId) return wordsArray(cells as (Words | null)[]);
+  return type === 'text[]' ? textArray(cells as (string | null)[]) : numberArray(type, cells as (number | null)[]);
+}
+
+/** Requests (at least one) → binary arrays in the order of ARRAY_COLUMNS. Throws UnstorableValueError. */
 export function encodeChunk(requests: readonly TimedRequest[]): EncodedChunk {
   const calls = requests.flatMap((r) => r.calls);
   const arrays = [
-    ...REQUEST_COLUMNS.map((c) => {
-      const cells = requests.map(c.of);
-      const empty = c.name === 'weight' ? (v: Cell) => v === 1 : (v: Cell) => v === null;
-      return !c.always && cells.every(empty) ? null : arrayLiteral(cells);
-    }),
-    ...CALL_COLUMNS.map((c) => {
-      const cells = calls.map(c.of);
-      return cells.every((v) => v === null) ? null : arrayLiteral(cells);
-    }),
+    ...REQUEST_COLUMNS.map((column) => encodeColumn(column, requests)),
+    ...CALL_COLUMNS.map((column) => encodeColumn(column, calls)),
   ];
   let firstAtUs = Number.POSITIVE_INFINITY;
   let lastAtUs = Number.NEGATIVE_INFINITY;

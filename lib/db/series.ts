@@ -7,32 +7,55 @@ import type { Dimensions } from '../core/request';
 import type { Vantage } from '../core/terms';
 import { singleton } from '../platform/singleton';
 import { arrayLiteral } from './arrayLiteral';
+import type { Words } from './binaryArray';
 import { pool } from './pool';
 
 type Attributes = Readonly<Record<string, string>>;
 
 const CACHE_LIMIT = 100_000;
 
-/** Caches of ids by content, of what is known to be stored, and of rows by `project/id`. Cleared when full. */
+/** An id of 63 bits: as decimal text, and as two words for binary arrays. */
+export type Id63 = Words & { text: string };
+
+/**
+ * Caches of ids by content and by object (the write path shares one object among equal ones), of what is known to be
+ * stored in each project, and of rows by `project/id`. Cleared when full.
+ */
 function caches() {
   return singleton('series', () => ({
-    ids: new Map<string, string>(),
-    stored: new Set<string>(),
+    ids: new Map<string, Id63>(),
+    byObject: new Map<object, Id63>(),
+    stored: new Map<string, Stored>(),
     series: new Map<string, Dimensions>(),
     attributeSets: new Map<string, Attributes>(),
   }));
 }
+
+/** Ids that one project has, as text. */
+type Stored = { series: Set<string>; sets: Set<string> };
 
 function bounded<T extends { size: number; clear(): void }>(cache: T): T {
   if (cache.size >= CACHE_LIMIT) cache.clear();
   return cache;
 }
 
-function hash63(text: string): string {
+function storedOf(projectId: string): Stored {
+  const { stored } = caches();
+  let one = stored.get(projectId);
+  if (one === undefined || one.series.size + one.sets.size >= CACHE_LIMIT) {
+    one = { series: new Set(), sets: new Set() };
+    if (stored.size >= 1_000) stored.clear();
+    stored.set(projectId, one);
+  }
+  return one;
+}
+
+function hash63(text: string): Id63 {
   const known = caches().ids.get(text);
   if (known !== undefined) return known;
   const digest = createHash('sha256').update(text).digest();
-  const id = (digest.readBigUInt64BE(0) & 0x7fff_ffff_ffff_ffffn).toString();
+  const bits = digest.readBigUInt64BE(0) & 0x7fff_ffff_ffff_ffffn;
+  const id = { text: bits.toString(), high: digest.readInt32BE(0) & 0x7fff_ffff, low: digest.readInt32BE(4) };
   bounded(caches().ids).set(text, id);
   return id;
 }
@@ -49,16 +72,32 @@ const COLUMNS = [
   ['model_region', 'modelRegion'],
 ] as const;
 
-/** Series id of a combination of dimensions: 63 bits, as decimal text. */
-export function seriesId(dims: Dimensions): string {
-  return hash63(JSON.stringify(COLUMNS.map(([, field]) => dims[field])));
+function idOf<T extends object>(content: T, textOf: (content: T) => string): Id63 {
+  const { byObject } = caches();
+  let id = byObject.get(content);
+  if (id === undefined) {
+    id = hash63(textOf(content));
+    bounded(byObject).set(content, id);
+  }
+  return id;
 }
 
-/** Id of a set of attributes, whatever the order of its keys: 63 bits, as decimal text. */
-export function attributeSetId(attributes: Attributes): string {
+const textOfSeries = (dims: Dimensions) => JSON.stringify(COLUMNS.map(([, field]) => dims[field]));
+
+function textOfAttributes(attributes: Attributes): string {
   const sorted = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return hash63(`attributes${JSON.stringify(sorted)}`);
+  return `attributes${JSON.stringify(sorted)}`;
 }
+
+/** Series id of a combination of dimensions. */
+export const seriesWords = (dims: Dimensions): Id63 => idOf(dims, textOfSeries);
+
+/** Id of a set of attributes, whatever the order of its keys. */
+export const attributeSetWords = (attributes: Attributes): Id63 => idOf(attributes, textOfAttributes);
+
+/** The same as decimal text. */
+export const seriesId = (dims: Dimensions): string => seriesWords(dims).text;
+export const attributeSetId = (attributes: Attributes): string => attributeSetWords(attributes).text;
 
 /** What is to be known of one project before its chunks are written. */
 export type Referenced = { projectId: string; dims: Dimensions; attributes: Attributes | null };
@@ -67,19 +106,20 @@ export type Referenced = { projectId: string; dims: Dimensions; attributes: Attr
 export async function storeReferenced(rows: Iterable<Referenced>): Promise<void> {
   const series = new Map<string, Referenced & { id: string }>();
   const sets = new Map<string, { projectId: string; id: string; attributes: Attributes }>();
-  const { stored } = caches();
+  let [projectId, stored] = ['', storedOf('')];
   for (const row of rows) {
+    if (row.projectId !== projectId) [projectId, stored] = [row.projectId, storedOf(row.projectId)];
     const id = seriesId(row.dims);
-    const key = `s${row.projectId}/${id}`;
-    if (!stored.has(key)) series.set(key, { ...row, id });
+    if (!stored.series.has(id)) series.set(`${projectId}/${id}`, { ...row, id });
     if (row.attributes === null) continue;
     const setId = attributeSetId(row.attributes);
-    const setKey = `a${row.projectId}/${setId}`;
-    if (!stored.has(setKey)) sets.set(setKey, { projectId: row.projectId, id: setId, attributes: row.attributes });
+    if (!stored.sets.has(setId))
+      sets.set(`${projectId}/${setId}`, { projectId, id: setId, attributes: row.attributes });
   }
   if (series.size > 0) await insertSeries([...series.keys()].sort().map((key) => series.get(key)!));
   if (sets.size > 0) await insertAttributeSets([...sets.keys()].sort().map((key) => sets.get(key)!));
-  for (const key of [...series.keys(), ...sets.keys()]) bounded(stored).add(key);
+  for (const one of series.values()) storedOf(one.projectId).series.add(one.id);
+  for (const one of sets.values()) storedOf(one.projectId).sets.add(one.id);
 }
 
 /** Forgets what is known to be stored: after a write failed, another database may be behind the same address. */
