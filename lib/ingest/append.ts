@@ -5,7 +5,7 @@
 // rest goes again. When a row cannot be stored, the posts go one by one, so that no project fails another.
 
 import type { TimedRequest } from '../core/request';
-import { type Flush, FlushError, flush } from '../db/flush';
+import { type Flush, FlushError, flush, MAX_CHUNKS_A_FLUSH } from '../db/flush';
 import { knownPosts, type LedgerEntry, ledgerName } from '../db/ledger';
 import { recentIds } from '../db/recentIds';
 import { AnswerError } from '../platform/errors';
@@ -57,18 +57,27 @@ export async function appendIdle(): Promise<void> {
 async function run(): Promise<void> {
   const { waiting } = state();
   while (waiting.length > 0) {
-    const group: Waiting[] = [];
-    let size = 0;
-    while (
-      waiting.length > 0 &&
-      (group.length === 0 || size + waiting[0]!.post.requests.length <= MAX_FLUSH_REQUESTS)
-    ) {
-      const next = waiting.shift()!;
-      size += next.post.requests.length;
-      group.push(next);
+    let [taken, size, chunks] = [0, 0, 0];
+    for (const { post } of waiting) {
+      size += post.requests.length;
+      chunks += daysOf(post.requests);
+      if (taken > 0 && (size > MAX_FLUSH_REQUESTS || chunks > MAX_CHUNKS_A_FLUSH)) break;
+      taken++;
     }
-    await settle(group);
+    await settle(waiting.splice(0, taken));
   }
+}
+
+/** On how many UTC days requests started: so many chunks they become. */
+function daysOf(requests: readonly TimedRequest[]): number {
+  const days = new Set<number>();
+  let last = Number.NaN;
+  for (const { startedAtUs } of requests) {
+    const day = Math.floor(startedAtUs / 86_400_000_000);
+    if (day !== last) days.add(day);
+    last = day;
+  }
+  return days.size;
 }
 
 /** Writes a group and answers every post in it. Never throws. */
@@ -115,7 +124,7 @@ function planFlush(
   posts: readonly Post[],
   { recent, known }: { recent: RecentIds; known: ReadonlySet<string> },
 ): { flush: Flush; results: Appended[] } {
-  const seen = new Set<string>();
+  recent.beginFlush();
   const names = new Set<string>();
   const requests: { projectId: string; request: TimedRequest }[] = [];
   const ledger: LedgerEntry[] = [];
@@ -124,9 +133,7 @@ function planFlush(
     if (name !== null && (known.has(name) || names.has(name))) return { accepted: 0, duplicates: post.requests.length };
     let accepted = 0;
     for (const request of post.requests) {
-      const id = `${post.projectId}/${request.id}`;
-      if (seen.has(id) || recent.has(post.projectId, request.id)) continue;
-      seen.add(id);
+      if (!recent.isNew(post.projectId, request.id)) continue;
       requests.push({ projectId: post.projectId, request });
       accepted++;
     }

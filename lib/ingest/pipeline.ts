@@ -4,8 +4,10 @@ import type { Vantage } from '../core/terms';
 import { addCounts, noteKey } from '../db/counts';
 import { keyOfIdempotencyKey, keyOfIds, type LedgerEntry } from '../db/ledger';
 import { addDays, utcDay } from '../db/partitions';
+import { singleton } from '../platform/singleton';
 import { append, type Post } from './append';
 import { type AttributeNote, attribute } from './attribute';
+import { InternTable } from './intern';
 import { UnreadableLine } from './receive';
 import { type Refused, type Rejection, type RejectReason, type Validated, validate } from './validate';
 
@@ -62,6 +64,7 @@ export async function ingest(batch: Batch): Promise<IngestAnswer> {
 }
 
 function prepare(batch: Batch, skewUs: number): Prepared {
+  const intern = singleton('intern', () => new InternTable());
   const counts = new Map<Kind, number>();
   const count = (kind: Kind, by = 1) => counts.set(kind, (counts.get(kind) ?? 0) + by);
   const rejected: Rejection[] = [];
@@ -78,6 +81,7 @@ function prepare(batch: Batch, skewUs: number): Prepared {
     const { request, notes } = attribute(checked.event, {
       startedAtUs: checked.startedAtUs,
       defaultVantage: batch.defaultVantage,
+      intern,
     });
     for (const note of notes) count(note);
     if (checked.late) count('late');
