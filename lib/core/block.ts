@@ -30,8 +30,8 @@ export const cellId = (key: string): number => hash53(key);
 
 type Encoded = { key: string; body: Uint8Array };
 
-function pack(cells: readonly Encoded[]): Block {
-  const writer = new ByteWriter();
+function pack(cells: readonly Encoded[], size: number): Block {
+  const writer = new ByteWriter(size + 10);
   writer.unsigned(cells.length);
   for (const { key, body } of cells) {
     writer.fixed(cellId(key));
@@ -47,7 +47,7 @@ export function packBlocks(cells: ReadonlyMap<string, Uint8Array>): Block[] {
   let open: Encoded[] = [];
   let size = 0;
   const close = () => {
-    if (open.length > 0) blocks.push(pack(open));
+    if (open.length > 0) blocks.push(pack(open, size));
     open = [];
     size = 0;
   };

@@ -16,8 +16,13 @@ const HEX_OF = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padSta
 
 /** Grows as it is written; `bytes()` gives what was written. */
 export class ByteWriter {
-  private buffer = new Uint8Array(256);
+  private buffer: Uint8Array;
   private length = 0;
+
+  /** `size`: how many bytes are likely to come. */
+  constructor(size = 256) {
+    this.buffer = new Uint8Array(size);
+  }
 
   private reserve(more: number): void {
     if (this.length + more <= this.buffer.length) return;
@@ -131,13 +136,17 @@ export class ByteReader {
 
   unsigned(): number {
     let value = 0;
-    let scale = 1;
-    for (;;) {
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.buffer[this.position++];
+      if (byte === undefined) throw new Error('bytes end within a number');
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+    for (let scale = 2 ** 28; ; scale *= 128) {
       const byte = this.buffer[this.position++];
       if (byte === undefined) throw new Error('bytes end within a number');
       value += (byte & 127) * scale;
       if (byte < 128) return value;
-      scale *= 128;
     }
   }
 

@@ -164,8 +164,8 @@ export function writeHistogramForm(writer: ByteWriter, totals: HistogramTotals, 
   }
 }
 
-/** Adds a stored histogram to `into` without building it first: what merging many parts costs. */
-export function mergeStoredHistogram(into: Histogram, reader: ByteReader): void {
+/** Adds the totals of a stored histogram to `into`; the reader then stands before its buckets, whose number it returns. */
+export function readHistogramTotals(into: HistogramTotals, reader: ByteReader): number {
   const head = reader.unsigned();
   const scale = (head & OTHER_SCALE) === 0 ? LATENCY_SCALE : reader.unsigned();
   if (scale !== into.scale) {
@@ -177,10 +177,16 @@ export function mergeStoredHistogram(into: Histogram, reader: ByteReader): void 
   into.weight += (head & WEIGHTED) === 0 ? n : reader.signed();
   into.weightSquared += (head & WEIGHTED) === 0 ? n : reader.signed();
   if ((head & HAS_ZERO) !== 0) into.zero += reader.signed();
-  const [minUs, maxUs] = [reader.optional(), reader.optional()];
+  const minUs = reader.optional();
+  const maxUs = reader.optional();
   if (minUs !== null && (into.minUs === null || minUs < into.minUs)) into.minUs = minUs;
   if (maxUs !== null && (into.maxUs === null || maxUs > into.maxUs)) into.maxUs = maxUs;
-  const length = reader.unsigned();
+  return reader.unsigned();
+}
+
+/** Adds a stored histogram to `into` without building it first: what merging many parts costs. */
+export function mergeStoredHistogram(into: Histogram, reader: ByteReader): void {
+  const length = readHistogramTotals(into, reader);
   let index = 0;
   for (let i = 0; i < length; i++) {
     index = i === 0 ? reader.signed() : index + reader.unsigned() + 1;
