@@ -31,34 +31,36 @@ export class Merger {
       return this.anatomyOf(bodies.map((body) => new ByteReader(body)));
     if (family.startsWith('sample') || family.startsWith('thin')) return plainly(family, tier, bodies);
     this.writer.clear();
-    const n = this.histogram(bodies.map((body) => new ByteReader(body)));
-    return n === 0 ? null : this.writer.bytes();
+    const isThere = this.histogram(bodies.map((body) => new ByteReader(body)));
+    return isThere ? this.writer.bytes() : null;
   }
 
-  private addSums(readers: readonly ByteReader[], width: number): void {
+  /** Adds up and writes the next `width` numbers of every reader; false when all are 0. */
+  private writeSums(readers: readonly ByteReader[], width: number): boolean {
     this.sums.fill(0, 0, width);
     for (const reader of readers) for (let i = 0; i < width; i++) this.sums[i]! += reader.signed();
+    let isThere = false;
+    for (let i = 0; i < width; i++) {
+      if (this.sums[i] !== 0) isThere = true;
+      this.writer.signed(this.sums[i]!);
+    }
+    return isThere;
   }
 
   private counts(readers: readonly ByteReader[]): Uint8Array | null {
-    this.addSums(readers, SUMS);
-    if (this.sums[0] === 0) return null;
     this.writer.clear();
-    for (let i = 0; i < SUMS; i++) this.writer.signed(this.sums[i]!);
-    return this.writer.bytes();
+    return this.writeSums(readers, SUMS) ? this.writer.bytes() : null;
   }
 
   private terms(readers: readonly ByteReader[]): Uint8Array | null {
-    this.addSums(readers, EVIDENCE_SUMS);
     this.writer.clear();
-    for (let i = 0; i < EVIDENCE_SUMS; i++) this.writer.signed(this.sums[i]!);
-    let known = false;
-    for (let term = 0; term < TERMS.length; term++) if (this.histogram(readers) !== 0) known = true;
-    return known ? this.writer.bytes() : null;
+    let isThere = this.writeSums(readers, EVIDENCE_SUMS);
+    for (let term = 0; term < TERMS.length; term++) if (this.histogram(readers)) isThere = true;
+    return isThere ? this.writer.bytes() : null;
   }
 
-  /** Merges the next histogram of every reader into the writer; returns its n. */
-  private histogram(readers: readonly ByteReader[]): number {
+  /** Merges the next histogram of every reader into the writer; false when nothing is left of it. */
+  private histogram(readers: readonly ByteReader[]): boolean {
     const { dense, indexes, weights } = this;
     const totals: HistogramTotals = {
       ...{ scale: LATENCY_SCALE, n: 0, weight: 0, weightSquared: 0, zero: 0 },
@@ -83,12 +85,14 @@ export class Merger {
       weights[length++] = dense[at]!;
       dense[at] = 0;
     }
-    if (totals.n === 0 && totals.weight === 0 && totals.zero === 0 && length === 0) {
+    const { n, weight, weightSquared, zero } = totals;
+    const isThere = n !== 0 || weight !== 0 || weightSquared !== 0 || zero !== 0 || length > 0;
+    if (!isThere) {
       totals.minUs = null;
       totals.maxUs = null;
     }
     writeHistogramForm(this.writer, totals, { indexes, weights, length });
-    return totals.n;
+    return isThere;
   }
 
   private anatomyOf(readers: readonly ByteReader[]): Uint8Array | null {
@@ -107,8 +111,8 @@ export class Merger {
     writer.clear();
     for (let at = low; at <= high; at++) {
       const start = at * ANATOMY_FIELDS;
-      if (anatomy[start] !== 0 || anatomy[start + 1] !== 0)
-        writeAnatomyBucket(writer, at === 0 ? ZERO_BUCKET : at + base, anatomy.subarray(start, start + ANATOMY_FIELDS));
+      const bucket = anatomy.subarray(start, start + ANATOMY_FIELDS);
+      if (bucket.some((field) => field !== 0)) writeAnatomyBucket(writer, at === 0 ? ZERO_BUCKET : at + base, bucket);
       anatomy.fill(0, start, start + ANATOMY_FIELDS);
     }
     return writer.size === 0 ? null : writer.bytes();

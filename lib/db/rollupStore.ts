@@ -16,6 +16,7 @@ import {
   TIERS,
   type Tier,
 } from '../core/cell';
+import { Merger } from '../core/mergeEncoded';
 import { keyTexts, saveCellKeys } from './cellKeys';
 
 /** Where parts stand side by side. */
@@ -102,10 +103,22 @@ async function mergeStack(client: PoolClient, projectId: string, stack: Stack): 
     [projectId, stack.grouping, stack.tier, stack.family, stack.period, stack.level],
   );
   const [family, tier] = [FAMILIES[stack.family]!, TIERS[stack.tier]!];
-  const byId = new Map<number, Cell>();
-  for (const { body } of rows) mergeBlock(byId, { family, tier, body });
-  const texts = await keyTexts(client, projectId, new Set(byId.keys()));
-  const cells = new Map([...byId].map(([id, cell]) => [texts.get(id)!, cell]));
+  const stored = new Map<number, Uint8Array[]>();
+  for (const { body } of rows) {
+    for (const [id, bytes] of unpackBlock(body)) {
+      const known = stored.get(id);
+      if (known) known.push(bytes);
+      else stored.set(id, [bytes]);
+    }
+  }
+  const texts = await keyTexts(client, projectId, new Set(stored.keys()));
+  const merger = new Merger();
+  const cells = new Map<string, Uint8Array>();
+  for (const [id, bodies] of stored) {
+    // What stands alone is in its merged form
+    const merged = bodies.length === 1 ? bodies[0]! : merger.merge(family, tier, bodies);
+    if (merged !== null) cells.set(texts.get(id)!, merged);
+  }
   const part: Part = { grouping: GROUPINGS[stack.grouping]!, tier, family, periodS: Number(stack.period), cells };
   await insertParts(client, projectId, { parts: [part], level: stack.level === null ? 0 : stack.level + 1 });
 }

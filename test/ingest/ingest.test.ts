@@ -12,6 +12,7 @@ import { attribute } from '../../lib/ingest/attribute';
 import { eventSchema } from '../../lib/ingest/contract';
 import { createIngestHandler, prepareIngest } from '../../lib/ingest/handler';
 import type { IngestAnswer } from '../../lib/ingest/pipeline';
+import { singleton } from '../../lib/platform/singleton';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
@@ -53,6 +54,10 @@ async function newKey(
   );
   return { key, projectId };
 }
+
+const forgetRecentIds = () => {
+  singleton<{ recent: unknown }>('append', () => ({ recent: null })).recent = null;
+};
 
 type Sent = { status: number; headers: Headers; body: IngestAnswer & { error?: { code: string; hint: string } } };
 
@@ -226,8 +231,7 @@ describe('duplicates', () => {
     const other = await newKey();
     const batch = events(5);
     await post(key, batch);
-    const append = globalThis as unknown as Record<symbol, { recent: unknown }>;
-    append[Symbol.for('isochrone.append')]!.recent = null; // as after a restart; the refill must not be what saves us
+    forgetRecentIds(); // as after a restart; the refill must not be what saves us
     await database.query(`UPDATE hot_chunk SET received_at = now() - interval '1 hour' WHERE project_id = $1`, [
       projectId,
     ]);
@@ -242,7 +246,7 @@ describe('duplicates', () => {
     const { key } = await newKey();
     const [a, b] = events(2);
     await post(key, [a!]);
-    (globalThis as unknown as Record<symbol, { recent: unknown }>)[Symbol.for('isochrone.append')]!.recent = null;
+    forgetRecentIds();
     expect((await post(key, [a!, b!])).body).toMatchObject({ accepted: 1, duplicates: 1 });
   });
 
