@@ -67,13 +67,23 @@ export async function rawCoveredFromS(client: Pick<PoolClient, 'query'>, project
   return Number(rows[0]?.from_s ?? Number.NEGATIVE_INFINITY);
 }
 
-export async function pendingIds(client: PoolClient, projectId: string, limit: number): Promise<ChunkId[]> {
-  const { rows } = await client.query<ChunkId>(
-    `SELECT day::text, chunk_id FROM pending WHERE project_id = $1 AND shard_key = 0
+/** The oldest pending chunks, as many as stay within both limits, at least one. */
+export async function pendingIds(
+  client: PoolClient,
+  projectId: string,
+  limits: { chunks: number; requests: number },
+): Promise<ChunkId[]> {
+  const { rows } = await client.query<ChunkId & { n: number }>(
+    `SELECT day::text, chunk_id, n FROM pending WHERE project_id = $1 AND shard_key = 0
      ORDER BY attempts, received_at LIMIT $2`,
-    [projectId, limit],
+    [projectId, limits.chunks],
   );
-  return rows;
+  let requests = 0;
+  const fits = ({ n }: { n: number }) => {
+    requests += n;
+    return requests <= limits.requests;
+  };
+  return rows.filter((row, i) => fits(row) || i === 0);
 }
 
 export type StoredChunk = { id: ChunkId; row: ChunkRow };
