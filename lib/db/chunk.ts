@@ -9,7 +9,7 @@ import { type ArrayType, numberArray, textArray, type Words, wordsArray } from '
 import { attributeSetWords, seriesWords } from './series';
 
 type Cell = string | number | Words | null;
-type RequestColumn = { name: string; type: ArrayType; of: (r: TimedRequest) => Cell; isId?: true; always?: true };
+type RequestColumn = { name: string; type: ArrayType; of: (r: TimedRequest) => Cell; idText?: true; always?: true };
 type CallColumn = { name: string; type: ArrayType; of: (c: Call) => Cell };
 
 const code = (list: readonly string[], value: string | null) => (value === null ? null : list.indexOf(value));
@@ -18,7 +18,7 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase(
 const REQUEST_COLUMNS: readonly RequestColumn[] = [
   { name: 'ids', type: 'text[]', of: (r) => r.id, always: true },
   { name: 'started_at', type: 'bigint[]', of: (r) => r.startedAtUs, always: true },
-  { name: 'series', type: 'bigint[]', of: (r) => seriesWords(r.dims), isId: true, always: true },
+  { name: 'series', type: 'bigint[]', of: (r) => seriesWords(r.dims), idText: true, always: true },
   { name: 'outcome', type: 'smallint[]', of: (r) => code(OUTCOMES, r.outcome), always: true },
   { name: 'e2e', type: 'bigint[]', of: (r) => r.e2eUs, always: true },
   { name: 'ttft', type: 'bigint[]', of: (r) => r.ttftUs },
@@ -44,7 +44,7 @@ const REQUEST_COLUMNS: readonly RequestColumn[] = [
     name: 'attribute_set',
     type: 'bigint[]',
     of: (r) => (r.attributes === null ? null : attributeSetWords(r.attributes)),
-    isId: true,
+    idText: true,
   },
   { name: 'call_count', type: 'smallint[]', of: (r) => (r.calls.length === 0 ? null : r.calls.length) },
 ];
@@ -83,7 +83,7 @@ export const CHUNK_COLUMNS = [
   'n',
   VOIDED,
   ...REQUEST_COLUMNS.map((c) =>
-    c.isId ? `array_to_json(${c.name}::text[]) AS ${c.name}` : `array_to_json(${c.name}) AS ${c.name}`,
+    c.idText ? `array_to_json(${c.name}::text[]) AS ${c.name}` : `array_to_json(${c.name}) AS ${c.name}`,
   ),
   ...CALL_COLUMNS.map((c) => `array_to_json(${c.name}) AS ${c.name}`),
 ].join(', ');
@@ -95,7 +95,13 @@ export type EncodedChunk = { n: number; firstAtUs: number; lastAtUs: number; arr
 
 /** One column in binary form; null when nothing fills it. */
 function encodeColumn<T>(
-  { name, type, of, isId, always }: { name: string; type: ArrayType; of: (row: T) => Cell; isId?: true; always?: true },
+  {
+    name,
+    type,
+    of,
+    idText,
+    always,
+  }: { name: string; type: ArrayType; of: (row: T) => Cell; idText?: true; always?: true },
   rows: readonly T[],
 ): Buffer | null {
   const usual = name === 'weight' ? 1 : null;
@@ -107,7 +113,7 @@ function encodeColumn<T>(
     if (cell !== usual) isUsual = false;
   }
   if (isUsual) return null;
-  if (isId) return wordsArray(cells as (Words | null)[]);
+  if (idText) return wordsArray(cells as (Words | null)[]);
   return type === 'text[]' ? textArray(cells as (string | null)[]) : numberArray(type, cells as (number | null)[]);
 }
 
