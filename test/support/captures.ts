@@ -3,6 +3,9 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../data/captures');
 
+/** When the captures were made; what is older than 35 days is refused, so tests set their clock to it. */
+export const CAPTURED_MS = 1_796_100_000_000;
+
 /** One post as a real client sent it. `body` is byte for byte what was on the wire. */
 export type CapturedPost = {
   id: string;

@@ -3,7 +3,7 @@ import http, { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import zlib from 'node:zlib';
 import protobuf from 'protobufjs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { authenticateKey, hashKey } from '../../../lib/auth/keys';
 import { writeCounts } from '../../../lib/db/counts';
 import { pool } from '../../../lib/db/pool';
@@ -11,7 +11,7 @@ import { decodeSpans } from '../../../lib/db/spanChunk';
 import { pendingSpans, readSpanBodies } from '../../../lib/db/spanStore';
 import { createIngestHandler, prepareIngest } from '../../../lib/ingest/handler';
 import descriptor from '../../../lib/ingest/otlp/proto/descriptor.json';
-import { captureNames, readCapture } from '../../support/captures';
+import { CAPTURED_MS, captureNames, readCapture } from '../../support/captures';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 const ResponseType = protobuf.Root.fromJSON(descriptor as protobuf.INamespace).lookupType(
@@ -81,6 +81,9 @@ function span(fields: object = {}) {
 const request = (spans: unknown[]) => JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 
 describe('captures over HTTP, byte for byte', () => {
+  beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: CAPTURED_MS }));
+  afterAll(() => void vi.useRealTimers());
+
   it.each(captureNames())('%s', async (name) => {
     const { key, projectId } = await newKey();
     for (const captured of readCapture(name)) {

@@ -9,11 +9,11 @@ import { describe as describeProto } from '../../../lib/ingest/otlp/proto/genera
 import { readSpans } from '../../../lib/ingest/otlp/readSpans';
 import { readId, readTimeUs } from '../../../lib/ingest/otlp/values';
 import { decodeProtobuf, parseJson } from '../../../lib/ingest/otlp/wire';
-import { captureNames, readCapture } from '../../support/captures';
+import { CAPTURED_MS, captureNames, readCapture } from '../../support/captures';
 
 const TRACE = 'ff8162146512b7f1ab0a9c63b457a6f4';
 const SPAN = '9e1cdeab6a846cf2';
-const NOW_US = 1_796_100_000_000_000;
+const NOW_US = CAPTURED_MS * 1_000;
 const [START, END] = ['1796097723847413349', '1796097723947413349'].map(Number);
 const reading = { nowUs: NOW_US, keptToo: new Set<string>(), vantage: null };
 
