@@ -92,6 +92,7 @@ async function start(role: string, env: Record<string, string>): Promise<{ child
     env: {
       ...{
         PATH: process.env.PATH,
+        NODE_ENV: 'test' as const,
         ROLE: role,
         OTEL_SERVICE_NAME: `live-${role}`,
         OTEL_NODE_RESOURCE_DETECTORS: 'env,host',

@@ -2,13 +2,23 @@ import Link from 'next/link';
 import { formatCount, formatMs, formatRatio, formatValue } from '@/lib/charts/formatMs';
 import type { ProjectSummary } from '@/lib/queries/loadProject';
 import type { RequestDetail as Detail } from '@/lib/queries/loadRequest';
+import type { NoWaterfall, Waterfall as Trace } from '@/lib/queries/loadTrace';
 import { requestTime } from '../requestTime';
 import { CallTable } from './CallTable';
 import { RequestFacts } from './RequestFacts';
 import { RequestTerms } from './RequestTerms';
+import { Waterfall } from './Waterfall';
 
 /** One request: how long, how that ranks, what it was made of, and the calls inside it. */
-export function RequestDetail({ detail, project }: { detail: Detail; project: ProjectSummary }) {
+export function RequestDetail({
+  detail,
+  trace,
+  project,
+}: {
+  detail: Detail;
+  trace: Trace | NoWaterfall;
+  project: ProjectSummary;
+}) {
   const { request } = detail;
   return (
     <main className="flex flex-col gap-4">
@@ -26,6 +36,7 @@ export function RequestDetail({ detail, project }: { detail: Detail; project: Pr
       </div>
       <Rank detail={detail} />
       <RequestTerms detail={detail} />
+      <Waterfall trace={trace} />
       <CallTable calls={detail.callLines} />
       <RequestFacts detail={detail} />
     </main>

@@ -2,6 +2,7 @@ import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { isAnswerError } from '@/lib/platform/errors';
 import { loadRequest } from '@/lib/queries/loadRequest';
+import { loadTrace } from '@/lib/queries/loadTrace';
 import { parseRequestLookup } from '@/lib/queries/parseRequests';
 import { BadScope } from '../../BadScope';
 import { pageViewer } from '../../pageViewer';
@@ -25,7 +26,10 @@ export default async function RequestPage({ params, searchParams }: Props) {
     if (typeof startedAt === 'string') given.set('startedAt', startedAt);
     if (typeof metric === 'string') given.set('metric', metric);
     const input = { id: decodeURIComponent(id), ...parseRequestLookup(given) };
-    return <RequestDetail detail={await loadRequest({ viewer, input })} project={project} />;
+    const detail = await loadRequest({ viewer, input });
+    const { id: requestId, traceId, startedAt: at } = detail.request;
+    const trace = await loadTrace({ viewer, input: { requestId, traceId, startedAtUs: Date.parse(at) * 1_000 } });
+    return <RequestDetail detail={detail} trace={trace} project={project} />;
   } catch (error) {
     if (!isAnswerError(error)) throw error;
     if (error.status === 404) notFound();

@@ -1,0 +1,110 @@
+import type { Term } from '../core/terms';
+import { explainTrace } from '../core/trace/explainTrace';
+import type { Span } from '../core/trace/span';
+import type { Viewer } from '../core/viewer';
+import { type AssembledTrace, assembledTraces, type CloseReason } from '../db/assemblyStore';
+import { addDays, utcDay } from '../db/partitions';
+import { decodeSpans } from '../db/spanChunk';
+import { readSpanBodies, replicaStarts, spanChunkId } from '../db/spanStore';
+import { loadTermRules } from '../db/termRules';
+
+/** A stretch of the critical path; ms from the start of the request. */
+export type WaterfallPiece = { fromMs: number; toMs: number; term: Term; evidence: 'measured' | 'derived' };
+
+export type WaterfallRow = {
+  /** Null: a wait that no span shows. */
+  spanId: string | null;
+  name: string;
+  service: string | null;
+  kind: string | null;
+  failed: boolean;
+  depth: number;
+  startMs: number;
+  durationMs: number;
+  /** On the critical path: its own, and with everything below it. */
+  ownMs: number;
+  subtreeMs: number;
+  pieces: WaterfallPiece[];
+  /** How far its stamps were moved to fit the clock of the root; 0 when they agree. */
+  movedMs: number;
+  /** Nobody waited for it: it went on after everything above it had ended. */
+  outlives: boolean;
+};
+
+export type Waterfall = {
+  traceId: string;
+  e2eMs: number;
+  ttftMs: number | null;
+  rows: WaterfallRow[];
+  spans: number;
+  closeReason: CloseReason;
+  /** 1, and one more for each time that late spans changed it. */
+  version: number;
+};
+
+/** Why a request has no waterfall. */
+export type NoWaterfall = 'not_traced' | 'expired';
+
+const ms = (us: number) => us / 1_000;
+const HOUR_US = 3_600_000_000;
+
+/**
+ * Where did this request spend its time, span by span? Spans are kept 7 days. `requestId` chooses the request of a trace
+ * that holds several; the term rules are those in force now.
+ */
+export async function loadTrace({
+  viewer,
+  input,
+}: {
+  viewer: Viewer;
+  input: { traceId: string | null; requestId: string; startedAtUs: number };
+}): Promise<Waterfall | NoWaterfall> {
+  const { projectId } = viewer;
+  const traceId = input.traceId?.toLowerCase() ?? '';
+  if (!/^[0-9a-f]{32}$/.test(traceId)) return 'not_traced';
+  const sinceDay = addDays(utcDay(input.startedAtUs), -1);
+  const trace = (await assembledTraces(projectId, { traceIds: [traceId], sinceDay })).get(traceId);
+  if (trace === undefined) return 'not_traced';
+  const spans = await spansOf(projectId, trace);
+  if (spans.length === 0) return 'expired';
+  const [{ rules }, starts] = await Promise.all([
+    loadTermRules(projectId),
+    replicaStarts(projectId, {
+      ...{ fromUs: input.startedAtUs - HOUR_US, toUs: input.startedAtUs + HOUR_US, sinceDay },
+    }),
+  ]);
+  const explained = explainTrace({ spans, rules, replicaStarts: starts });
+  const own = explained.find((one) => input.requestId === `${traceId}-${one.rootSpanId}`) ?? explained[0];
+  if (own === undefined) return 'not_traced';
+  return {
+    ...{ traceId, e2eMs: ms(own.e2eUs), ttftMs: own.ttftUs === null ? null : ms(own.ttftUs), spans: spans.length },
+    ...{ closeReason: trace.reason, version: trace.version },
+    rows: own.rows.map((row) => ({
+      ...{ spanId: row.spanId, name: row.name, service: row.service, kind: row.kind, failed: row.status === 'error' },
+      ...{ depth: row.depth, startMs: ms(row.startUs), durationMs: ms(row.durationUs), ownMs: ms(row.ownUs) },
+      ...{ subtreeMs: ms(row.subtreeUs), movedMs: ms(row.movedUs), outlives: row.outlives },
+      pieces: row.pieces.map(({ fromUs, toUs, term, derived }) => ({
+        ...{
+          fromMs: ms(fromUs),
+          toMs: ms(toUs),
+          term,
+          evidence: derived ? ('derived' as const) : ('measured' as const),
+        },
+      })),
+    })),
+  };
+}
+
+/** The distinct spans of a closed trace and of those that belong to it. */
+async function spansOf(projectId: string, trace: AssembledTrace): Promise<Span[]> {
+  const ids = new Set([trace.traceId, ...trace.members]);
+  const bodies = await readSpanBodies(projectId, trace.chunkIds.map(spanChunkId));
+  const spans = new Map<string, Span>();
+  for (const { entries, inflated } of bodies.values()) {
+    for (const entry of entries) {
+      if (!ids.has(entry.traceId)) continue;
+      for (const span of decodeSpans(inflated, entry)) spans.set(`${span.traceId}/${span.spanId}`, span);
+    }
+  }
+  return [...spans.values()];
+}
