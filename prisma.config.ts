@@ -26,6 +26,7 @@ const EVENT_TABLES = [
   'seal_state',
   'rollup_repair',
   'replica_start',
+  'marker',
 ];
 
 export default defineConfig({

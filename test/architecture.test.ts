@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ingest: ['db', 'core', 'platform'],
   rollup: ['db', 'core', 'platform'],
   queries: ['db', 'core', 'platform'],
-  commands: ['db', 'core', 'platform'],
+  commands: ['rollup', 'db', 'core', 'platform'],
   auth: ['db', 'core', 'platform'],
   db: ['core', 'platform'],
   charts: ['core'],

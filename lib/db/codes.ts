@@ -24,25 +24,42 @@ async function codesFor(projectId: string, wanted: { kind: Kind; ids: string[] }
   const { table, id } = wanted.kind;
   const codes = new Map<string, number>();
   if (wanted.ids.length === 0) return codes;
-  // Only whoever holds the project's row of seal_state gives numbers, so max + 1 is nobody else's. A transaction of its
-  // own: an ingest that stores the same series would wait for a longer one.
-  await pool().query(
-    `UPDATE ${table} AS t SET code = fresh.code FROM (
-       SELECT x.${id} AS id,
-         (coalesce((SELECT max(m.code) FROM ${table} m WHERE m.project_id = $1 AND m.shard_key = 0), -1)
-           + row_number() OVER (ORDER BY x.${id}))::integer AS code
-       FROM ${table} x
-       WHERE x.project_id = $1 AND x.shard_key = 0 AND x.${id} = ANY($2::bigint[]) AND x.code IS NULL
-     ) AS fresh WHERE t.project_id = $1 AND t.shard_key = 0 AND t.${id} = fresh.id`,
-    [projectId, arrayLiteral(wanted.ids)],
-  );
-  const { rows } = await pool().query<{ id: string; code: number }>(
+  const { rows } = await pool().query<{ id: string; code: number | null }>(
     `SELECT ${id}::text AS id, code FROM ${table}
      WHERE project_id = $1 AND shard_key = 0 AND ${id} = ANY($2::bigint[])`,
     [projectId, arrayLiteral(wanted.ids)],
   );
-  for (const row of rows) codes.set(row.id, row.code);
+  const fresh: string[] = [];
+  for (const row of rows) {
+    if (row.code === null) fresh.push(row.id);
+    else codes.set(row.id, row.code);
+  }
+  for (const [freshId, code] of await numberFresh(projectId, { kind: wanted.kind, ids: fresh }))
+    codes.set(freshId, code);
   return codes;
+}
+
+/**
+ * Numbers ids that have none. Only whoever holds the project's row of seal_state does, so max + 1 is nobody else's; in
+ * short transactions of its own: an ingest that stores the same series would wait for a longer one.
+ */
+async function numberFresh(
+  projectId: string,
+  { kind: { table, id }, ids }: { kind: Kind; ids: string[] },
+): Promise<[string, number][]> {
+  if (ids.length === 0) return [];
+  const { rows } = await pool().query<{ next: number }>(
+    `SELECT coalesce(max(code), -1) + 1 AS next FROM ${table} WHERE project_id = $1 AND shard_key = 0`,
+    [projectId],
+  );
+  const first = rows[0]!.next;
+  const numbered = [...ids].sort().map((freshId, i): [string, number] => [freshId, first + i]);
+  await pool().query(
+    `UPDATE ${table} AS t SET code = fresh.code FROM unnest($2::bigint[], $3::integer[]) AS fresh(id, code)
+     WHERE t.project_id = $1 AND t.shard_key = 0 AND t.${id} = fresh.id`,
+    [projectId, arrayLiteral(numbered.map((n) => n[0])), arrayLiteral(numbered.map((n) => n[1]))],
+  );
+  return numbered;
 }
 
 /** The codes of these ids (decimal text); new ones are given. Only for the holder of the seal's lock. */

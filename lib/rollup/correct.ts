@@ -35,8 +35,13 @@ const nameOf = (place: RawPlace) => `${place.chunkId}/${place.position}`;
 
 async function find(client: Pick<Client, 'query'>, projectId: string, correction: Correction): Promise<RawPlace[]> {
   const { id, traceId = null, startedAtUs, withinUs = 0 } = correction;
-  const range = { fromUs: startedAtUs - withinUs, toUs: startedAtUs + withinUs + 1 };
-  return locate(client, projectId, { id, traceId, ...range });
+  // A second around it is one hour's chunks: the wide search is for what that does not find
+  for (const us of new Set([Math.min(withinUs, 1e6), withinUs])) {
+    const range = { fromUs: startedAtUs - us, toUs: startedAtUs + us + 1 };
+    const places = await locate(client, projectId, { id, traceId, ...range });
+    if (places.length > 0) return places;
+  }
+  return [];
 }
 
 /** The requests behind each correction, as they are now. `found` was looked up before the lock and may have moved. */
