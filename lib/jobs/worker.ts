@@ -4,7 +4,7 @@ import { runAssembly } from '../ingest/assembly/assemble';
 import { log } from '../platform/log';
 import { foldPending } from '../rollup/foldPending';
 import { guessClasses } from '../rollup/guessClasses';
-import { keepPartitions } from '../rollup/keepPartitions';
+import { applyRetention, keepPartitions } from '../rollup/keepPartitions';
 import { repairCells } from '../rollup/repair';
 import { sealDue } from '../rollup/seal';
 
@@ -19,6 +19,7 @@ const sealStep = async (nowMs: number) => (await sealDue(nowMs)).requests > 0;
 
 const JOBS: readonly Job[] = [
   { name: 'partitions', everyMs: 3_600_000, run: keepPartitions },
+  { name: 'retention', everyMs: 3_600_000, run: applyRetention },
   { name: 'seal', everyMs: 15_000, run: sealStep },
   { name: 'repair', everyMs: 5_000, run: repairCells },
   { name: 'endpoint classes', everyMs: 86_400_000, run: guessClasses },
