@@ -17,7 +17,9 @@ import {
   type Tier,
 } from '../core/cell';
 import { Merger } from '../core/mergeEncoded';
+import { deflateBody, openBody } from './blockBody';
 import { keyTexts, saveCellKeys } from './cellKeys';
+import { pool } from './pool';
 
 /** Where parts stand side by side. */
 export type Place = { grouping: Grouping; tier: Tier; family: Family; periodS: number };
@@ -27,6 +29,8 @@ export type Part = Place & { cells: ReadonlyMap<string, Cell | Uint8Array> };
 /** Parts of one level are merged into one of the next when this many stand side by side. */
 const FAN_IN = 8;
 const ROWS_A_STATEMENT = 500;
+/** Level of the one part of a period that is over: deflated, and never merged up. */
+export const FINISHED = 99;
 
 /** grouping, tier, family, period, part, block, level, first and last cell, body. */
 type Row = [number, number, number, number, string, number, number, string, string, Buffer];
@@ -47,7 +51,7 @@ function rowsOf(part: Part, level: number): Row[] {
     level,
     block.firstCell,
     block.lastCell,
-    Buffer.from(block.body),
+    level === FINISHED ? deflateBody(block.body) : Buffer.from(block.body),
   ]);
 }
 
@@ -84,7 +88,7 @@ export function mergeBlock(
   block: { family: Family; tier: Tier; body: Uint8Array },
   keep?: (id: number) => boolean,
 ): void {
-  for (const [id, bytes] of unpackBlock(block.body, keep)) {
+  for (const [id, bytes] of unpackBlock(openBody(block.body), keep)) {
     let cell = into.get(id);
     if (cell === undefined) {
       cell = emptyCell(block.family, block.tier);
@@ -105,7 +109,7 @@ async function mergeStack(client: PoolClient, projectId: string, stack: Stack): 
   const [family, tier] = [FAMILIES[stack.family]!, TIERS[stack.tier]!];
   const stored = new Map<number, Uint8Array[]>();
   for (const { body } of rows) {
-    for (const [id, bytes] of unpackBlock(body)) {
+    for (const [id, bytes] of unpackBlock(openBody(body))) {
       const known = stored.get(id);
       if (known) known.push(bytes);
       else stored.set(id, [bytes]);
@@ -120,7 +124,7 @@ async function mergeStack(client: PoolClient, projectId: string, stack: Stack): 
     if (merged !== null) cells.set(texts.get(id)!, merged);
   }
   const part: Part = { grouping: GROUPINGS[stack.grouping]!, tier, family, periodS: Number(stack.period), cells };
-  await insertParts(client, projectId, { parts: [part], level: stack.level === null ? 0 : stack.level + 1 });
+  await insertParts(client, projectId, { parts: [part], level: stack.level === null ? FINISHED : stack.level + 1 });
 }
 
 /**
@@ -142,6 +146,7 @@ export async function compactParts(client: PoolClient, projectId: string, places
          SELECT r.level FROM rollup r
          WHERE r.project_id = $1 AND r.shard_key = 0 AND r.grouping = p.grouping AND r.tier = p.tier
            AND r.family = p.family AND r.period = p.period
+           AND r.level < ${FINISHED}
          GROUP BY r.level HAVING count(DISTINCT r.part_id) >= ${FAN_IN}) AS full_stack`,
       [
         projectId,
@@ -156,14 +161,11 @@ export async function compactParts(client: PoolClient, projectId: string, places
   }
 }
 
-/**
- * Merges all parts of everything into one each: the canonical form, in which a rebuild is equal byte for byte. A part
- * that stands alone has that form already.
- */
+/** Merges all parts of everything into one each: the canonical form, in which a rebuild is equal byte for byte. */
 export async function compactEverything(client: PoolClient, projectId: string): Promise<void> {
   const { rows } = await client.query<Stack>(
     `SELECT grouping, tier, family, period, NULL AS level FROM rollup WHERE project_id = $1 AND shard_key = 0
-      GROUP BY grouping, tier, family, period HAVING count(DISTINCT part_id) > 1`,
+      GROUP BY grouping, tier, family, period HAVING count(DISTINCT part_id) > 1 OR min(level) < ${FINISHED}`,
     [projectId],
   );
   for (const stack of rows) await mergeStack(client, projectId, stack);
@@ -208,12 +210,43 @@ export async function storedCells(
     const i = Number(at) - 1;
     const { family, tier, key } = places[i]!;
     const wanted = cellId(key);
-    for (const [, bytes] of unpackBlock(body, (id) => id === wanted)) {
+    for (const [, bytes] of unpackBlock(openBody(body), (id) => id === wanted)) {
       cells[i] ??= emptyCell(family, tier);
       mergeStored(cells[i]!, bytes);
     }
   }
   return cells;
+}
+
+/** What was added since a place was finished is merged into it when it is this share of it, or this many parts. */
+const REFINISH_SHARE = 1 / 8;
+const REFINISH_PARTS = 32;
+
+/** The places of these periods that are not in their canonical form, and not nearly. */
+export async function unfinishedPlaces(
+  projectId: string,
+  periods: readonly { tier: Tier; startS: number }[],
+): Promise<Place[]> {
+  const { rows } = await pool().query<Stack>(
+    `SELECT r.grouping, r.tier, r.family, r.period
+     FROM unnest($2::smallint[], $3::bigint[]) AS p(tier, period)
+     CROSS JOIN generate_series(0, ${GROUPINGS.length - 1}) AS g(grouping)
+     CROSS JOIN generate_series(0, ${FAMILIES.length - 1}) AS f(family)
+     CROSS JOIN LATERAL (
+       SELECT r.grouping, r.tier, r.family, r.period FROM rollup r
+       WHERE r.project_id = $1 AND r.shard_key = 0 AND r.grouping = g.grouping AND r.tier = p.tier
+         AND r.family = f.family AND r.period = p.period
+       GROUP BY r.grouping, r.tier, r.family, r.period
+       HAVING count(*) FILTER (WHERE r.level < ${FINISHED}) >= ${REFINISH_PARTS}
+         OR coalesce(sum(length(r.body)) FILTER (WHERE r.level < ${FINISHED}), 0)
+           > ${REFINISH_SHARE} * coalesce(sum(length(r.body)) FILTER (WHERE r.level = ${FINISHED}), 0)
+     ) AS r`,
+    [projectId, periods.map((p) => TIERS.indexOf(p.tier)), periods.map((p) => p.startS)],
+  );
+  return rows.map((row) => ({
+    ...{ grouping: GROUPINGS[row.grouping]!, tier: TIERS[row.tier]!, family: FAMILIES[row.family]! },
+    periodS: Number(row.period),
+  }));
 }
 
 /** Merges all parts of one place into their canonical form. */
@@ -255,7 +288,7 @@ export async function deleteCells(
   const left: { row: BlockRow; block: Block }[] = [];
   for (const row of rows) {
     const gone = dropped.get(GROUPINGS[row.grouping]!)!;
-    const byId = new Map(unpackBlock(row.body, (id) => !gone.has(id)));
+    const byId = new Map(unpackBlock(openBody(row.body), (id) => !gone.has(id)));
     const texts = await keyTexts(client, projectId, new Set(byId.keys()));
     const [block] = packBlocks(new Map([...byId].map(([id, bytes]) => [texts.get(id)!, bytes])));
     if (block !== undefined) left.push({ row, block });

@@ -28,6 +28,7 @@ import { fold } from '../core/fold';
 import type { SampledRequest, TimedRequest } from '../core/request';
 import { openSample, type StoredSample, sampleRows } from '../core/sampleCodec';
 import type { Basis } from '../core/terms';
+import { openBody } from './blockBody';
 import { loadCellKeys } from './cellKeys';
 import { readPendingRequests } from './pendingRequests';
 import { pool } from './pool';
@@ -192,7 +193,7 @@ export class Snapshot {
     };
     for (const row of rows) {
       const at = { family: FAMILIES[row.family]!, tier: TIERS[row.tier]!, periodS: Number(row.period) };
-      for (const [id, bytes] of unpackBlock(row.body, keep))
+      for (const [id, bytes] of unpackBlock(openBody(row.body), keep))
         found.push({ ...at, id, bytes, key: known.get(id)?.key ?? null });
     }
     if (unknown.size === 0) return found as Found[];

@@ -5,6 +5,8 @@
 //   the same hours ──────┘     superseded rows: gone
 //                        └─ rows of later hours ─► hot chunks again
 //
+// Then the roll-ups of the periods that are over are merged into one part each (finishPeriods).
+//
 // Everything is read and encoded before the project's lock in fold_state is taken; under it only the old chunks are
 // deleted. A correction, a rebuild or another sealer that was faster is seen there (a chunk is missing, or other rows are
 // superseded), and the transaction is given up. A process that dies leaves nothing.
@@ -30,6 +32,7 @@ import {
 } from '../db/sealQueue';
 import { attributeSetId, seriesId } from '../db/series';
 import { arrange } from './arrange';
+import { finishPeriods } from './finishPeriods';
 import { takeAway } from './takeAway';
 
 const DELAY_S = 600;
@@ -42,6 +45,7 @@ const SMALL_CHUNK = 256;
 const MOST_SMALL_CHUNKS = 16;
 
 export type Sealed = { requests: number; duplicates: number };
+const NOTHING: Sealed & { hours: number[] } = { requests: 0, duplicates: 0, hours: [] };
 
 /** The seal was overtaken: nothing happened, the next turn sees what is there now. */
 class OvertakenError extends Error {}
@@ -153,12 +157,12 @@ async function writeHour(client: Client, projectId: string, hour: Hour): Promise
   return { sources: rewritten, duplicates, requests: hour.rows.length };
 }
 
-async function sealStep(projectId: string, nowMs: number): Promise<Sealed> {
+async function sealStep(projectId: string, nowMs: number): Promise<Sealed & { hours: number[] }> {
   const before = readyBefore(nowMs);
   return inTransaction(async (client) => {
-    if (!(await lockSeal(client, projectId))) return { requests: 0, duplicates: 0 };
+    if (!(await lockSeal(client, projectId))) return NOTHING;
     const hot = await nextToSeal(client, projectId, { before, requests: REQUESTS_A_STEP });
-    if (hot.length === 0) return { requests: 0, duplicates: 0 };
+    if (hot.length === 0) return NOTHING;
     const voidedHot = await countSuperseded(client, projectId, hot);
     const { hours, later } = byHour(await rowsOf(client, projectId, hot), before);
     await ensurePartitions(hours.map((hour) => utcDay(hour.hourS * 1e6)));
@@ -175,7 +179,8 @@ async function sealStep(projectId: string, nowMs: number): Promise<Sealed> {
     await insertHotChunks(client, projectId, { requests: laterRequests, pending: false, receivedAt });
     const calendar = new Calendar(await projectZone(client, projectId));
     await takeAway(client, projectId, { requests: duplicates, calendar });
-    return { requests: written.reduce((sum, w) => sum + w.requests, 0), duplicates: duplicates.length };
+    const requests = written.reduce((sum, w) => sum + w.requests, 0);
+    return { requests, duplicates: duplicates.length, hours: hours.map((hour) => hour.hourS) };
   });
 }
 
@@ -185,7 +190,9 @@ const voidedIn = (heads: readonly RawHead[]) =>
 /** One step of one project: at most an hour. A chunk that cannot be read goes to quarantine and is left where it is. */
 export async function sealProject(projectId: string, nowMs: number): Promise<Sealed> {
   try {
-    return await sealStep(projectId, nowMs);
+    const { hours, ...sealed } = await sealStep(projectId, nowMs);
+    await finishPeriods(projectId, { hours, nowMs });
+    return sealed;
   } catch (error) {
     if (error instanceof OvertakenError) return { requests: 0, duplicates: 0 };
     if (!(error instanceof UnreadableError) || error.head.sealed) throw error;
