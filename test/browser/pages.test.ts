@@ -1,53 +1,21 @@
 // A person signs in and reads both pages on demonstration data; the numbers are checked against SQL over raw requests.
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser';
-import { createTestDatabase, type TestDatabase } from '../support/database';
-import { INITIAL, type RunningServer, startServer } from '../support/server';
+import { type Dashboard, openDashboard, seriousFindings } from '../support/dashboard';
+import type { TestDatabase } from '../support/database';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const REQUESTS = '4000';
+let dashboard: Dashboard;
 let database: TestDatabase;
-let server: RunningServer;
-let browser: Browser;
 let page: Page;
 let truths: Map<string, Truth>;
-const complaints: string[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  server = await startServer();
-  const demo = ['dist/bin/demo.mjs', '--requests', REQUESTS, '--url', server.url];
-  const ran = spawnSync(process.execPath, demo, { env: process.env, encoding: 'utf8' });
-  if (ran.status !== 0) throw new Error(`npm run demo failed: ${ran.stderr}`);
-  await untilFolded();
+  dashboard = await openDashboard(4_000);
+  ({ database } = dashboard);
   truths = await readTruth();
-  browser = await launchBrowser();
-  // the server's policy forbids foreign scripts, axe among them; the policy has tests of its own
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: true });
-  page = await context.newPage();
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`);
-  });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
+  page = await dashboard.openPage({ width: 1280, theme: 'light' });
 }, 300_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  await database?.drop();
-});
-
-async function untilFolded(): Promise<void> {
-  for (const untilMs = Date.now() + 200_000; Date.now() < untilMs; ) {
-    const [row] = await database.query<{ n: string }>('SELECT count(*) AS n FROM pending');
-    if (row?.n === '0') return;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
-  throw new Error(`The worker has not folded the demonstration:\n${server.output()}`);
-}
+afterAll(() => dashboard?.close());
 
 /** The wait of a request of the demonstration: ttft where the endpoint streams. */
 const WAIT = `CASE WHEN endpoint IN ('/v1/chat', 'thefastest.ai (real)')
@@ -122,26 +90,11 @@ function expectShown(text: string | null, truthMs: number, slackMs = 0): void {
   );
 }
 
-async function seriousFindings(): Promise<string[]> {
-  await page.addScriptTag({ content: AXE });
-  const findings = await page.evaluate(async () => {
-    type Violation = { id: string; impact: string | null; nodes: { html: string }[] };
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return (await axe.run()).violations;
-  });
-  return findings
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}
-
 const inRow = (row: Locator, name: string) => row.getByTestId(name).first().textContent();
 
 describe('signed in', () => {
   beforeAll(async () => {
-    await page.goto(`${server.url}/demo`);
-    await page.getByLabel('E-mail').fill(INITIAL.ISOCHRONE_INIT_EMAIL);
-    await page.getByLabel('Password').fill(INITIAL.ISOCHRONE_INIT_PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.goto(`${dashboard.server.url}/demo`);
     await page.getByTestId('sentence').waitFor();
   });
 
@@ -170,12 +123,14 @@ describe('signed in', () => {
   });
 
   it('has no serious accessibility findings', async () => {
-    expect(await seriousFindings()).toEqual([]);
+    expect(await seriousFindings(page)).toEqual([]);
   });
 
   it('the breakdown of a cell has the percentiles and gains of SQL', async () => {
     const [endpoint, region] = ['/v1/chat', 'eu-west-2'];
-    await page.goto(`${server.url}/demo/breakdown?endpoint=${encodeURIComponent(endpoint)}&clientRegion=${region}`);
+    await page.goto(
+      `${dashboard.server.url}/demo/breakdown?endpoint=${encodeURIComponent(endpoint)}&clientRegion=${region}`,
+    );
     const truth = truths.get(`${endpoint} ${region}`)!;
     const duration = page.locator('[data-testid=duration][data-duration=wait]');
     expectShown(await inRow(duration, 'p50'), truth.p50);
@@ -186,11 +141,11 @@ describe('signed in', () => {
     }
     expect(await page.getByTestId('term').count()).toBe(12);
     await page.screenshot({ path: 'test/browser/breakdown.png', fullPage: true });
-    expect(await seriousFindings()).toEqual([]);
+    expect(await seriousFindings(page)).toEqual([]);
   });
 
   it('real requests without terms are shown as such', async () => {
-    await page.goto(`${server.url}/demo/breakdown?endpoint=${encodeURIComponent('thefastest.ai (real)')}`);
+    await page.goto(`${dashboard.server.url}/demo/breakdown?endpoint=${encodeURIComponent('thefastest.ai (real)')}`);
     const network = page.locator('[data-testid=term][data-term=network]');
     expect(await network.textContent()).toMatch(/missing/);
     expect(await inRow(network, 'p50')).toBe('–');
@@ -207,7 +162,7 @@ describe('signed in', () => {
       return put.status;
     }, JSON.stringify({ overrides }));
     expect(status).toBe(200);
-    await page.goto(`${server.url}/demo`);
+    await page.goto(`${dashboard.server.url}/demo`);
     const sentence = page.getByTestId('sentence');
     const levers = (await sentence.getAttribute('data-levers'))!.split(' ') as (keyof typeof FLOORS_MS)[];
     expect(await sentence.getAttribute('data-quantile')).toBe('p99');
@@ -226,6 +181,6 @@ describe('signed in', () => {
   });
 
   it('nothing was logged as an error in the browser', () => {
-    expect(complaints).toEqual([]);
+    expect(dashboard.complaints).toEqual([]);
   });
 });
