@@ -1,7 +1,7 @@
 'use client';
 
-import { Command } from 'cmdk';
-import { Check, ChevronDown } from 'lucide-react';
+import { ChevronDown } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { Popover } from 'radix-ui';
 import { useState } from 'react';
 
@@ -21,7 +21,10 @@ type Props = {
   onChoose: (values: string[]) => void;
 };
 
-const SEARCHED_FROM = 8;
+const ChooserList = dynamic(() => import('./ChooserList').then((module) => module.ChooserList), {
+  ssr: false,
+  loading: () => <div className="h-24" />,
+});
 
 /** A filter: a button that says what is chosen, and behind it a list to search and pick from. Applies when it closes. */
 export function Chooser({ label, values, chosen, isSingle, isFirst, isPlain, onChoose, ...words }: Props) {
@@ -52,30 +55,9 @@ export function Chooser({ label, values, chosen, isSingle, isFirst, isPlain, onC
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Content align="start" sideOffset={4} className="menu w-72" aria-label={label}>
-          <Command label={label}>
-            <Command.Input
-              placeholder={`Search ${all.length} values`}
-              className={all.length < SEARCHED_FROM ? 'sr-only' : 'mb-1 w-full'}
-            />
-            <Command.List className="max-h-72 overflow-y-auto">
-              <Command.Empty className="p-2 text-quiet">Nothing like that in this range.</Command.Empty>
-              {all.map((value) => (
-                <Command.Item
-                  key={value}
-                  value={value}
-                  onSelect={() => toggle(value)}
-                  aria-checked={picked.includes(value)}
-                  className="menu-item data-[selected=true]:bg-hover"
-                >
-                  <Check
-                    aria-hidden="true"
-                    className={picked.includes(value) ? 'size-4 text-accent' : 'invisible size-4'}
-                  />
-                  <span className="break-all">{wordsOf(value)}</span>
-                </Command.Item>
-              ))}
-            </Command.List>
-          </Command>
+          {draft !== null && (
+            <ChooserList label={label} values={all} picked={picked} wordsOf={wordsOf} onToggle={toggle} />
+          )}
           {chosen.length > 0 && !isPlain && (
             <button type="button" className="mt-1 w-full" onClick={() => [setDraft(null), onChoose([])]}>
               Clear

@@ -2,6 +2,7 @@ import { formatCount, formatMs } from '@/lib/charts/formatMs';
 import { QUANTILE_KEYS, QUANTILE_LABELS } from '@/lib/core/estimate';
 import type { Breakdown } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
+import { ScrollCard } from '../ScrollCard';
 
 const ROWS = [
   ['wait', 'Wait', 'what the user waits for, by endpoint class'],
@@ -14,7 +15,7 @@ const ROWS = [
 /** How long it takes end to end, and how much of it is the model. */
 export function DurationTable({ breakdown }: { breakdown: Breakdown }) {
   return (
-    <section className="card overflow-x-auto">
+    <ScrollCard label="End to end against model">
       <h2 className="mb-2">End to end against model</h2>
       <table>
         <caption className="sr-only">Percentiles of the durations</caption>
@@ -52,6 +53,6 @@ export function DurationTable({ breakdown }: { breakdown: Breakdown }) {
           })}
         </tbody>
       </table>
-    </section>
+    </ScrollCard>
   );
 }

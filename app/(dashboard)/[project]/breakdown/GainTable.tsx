@@ -3,11 +3,12 @@ import { QUANTILE_KEYS, QUANTILE_LABELS } from '@/lib/core/estimate';
 import { LEVER_LABELS, LEVERS, type Lever } from '@/lib/core/terms';
 import type { Breakdown, FloorInfo, GainQuantiles } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
+import { ScrollCard } from '../ScrollCard';
 
 /** What each lever alone would save at its floor, and all of them together. */
 export function GainTable({ breakdown }: { breakdown: Breakdown }) {
   return (
-    <section className="card overflow-x-auto">
+    <ScrollCard label="What each lever would save">
       <h2 className="mb-2">What each lever would save</h2>
       <table>
         <caption className="text-left text-quiet">
@@ -35,7 +36,7 @@ export function GainTable({ breakdown }: { breakdown: Breakdown }) {
           </GainRow>
         </tbody>
       </table>
-    </section>
+    </ScrollCard>
   );
 }
 

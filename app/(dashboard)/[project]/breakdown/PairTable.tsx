@@ -2,6 +2,7 @@ import Link from 'next/link';
 import { formatCount } from '@/lib/charts/formatMs';
 import type { BreakdownCell } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
+import { ScrollCard } from '../ScrollCard';
 import { withParams } from '../scopeUrl';
 
 const COLUMNS = ['e2e', 'model', 'gap'] as const;
@@ -14,7 +15,7 @@ export function PairTable({ cells, params }: { cells: BreakdownCell[]; params: U
   if (cells.length === 0) return null;
   const rest = cells.slice(SHOWN);
   return (
-    <section className="card overflow-x-auto">
+    <ScrollCard label="By endpoint and client region">
       <h2 className="mb-2">By endpoint and client region</h2>
       <table>
         <caption className="sr-only">End to end, model and gap of each endpoint and client region</caption>
@@ -45,7 +46,7 @@ export function PairTable({ cells, params }: { cells: BreakdownCell[]; params: U
           requests. Choose an endpoint or a client region to see them.
         </p>
       )}
-    </section>
+    </ScrollCard>
   );
 }
 

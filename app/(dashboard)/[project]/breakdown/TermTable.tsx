@@ -4,13 +4,14 @@ import { QUANTILE_KEYS, QUANTILE_LABELS } from '@/lib/core/estimate';
 import { TERM_LABELS, TERMS } from '@/lib/core/terms';
 import type { Breakdown } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
+import { ScrollCard } from '../ScrollCard';
 
 type Props = { terms: Breakdown['quantiles']['terms']; touched: Breakdown['touched'] };
 
 /** Each term with its own percentiles, how it is known, and in how many requests. Rows do not add up. */
 export function TermTable({ terms, touched }: Props) {
   return (
-    <section className="card overflow-x-auto">
+    <ScrollCard label="Terms">
       <h2 className="mb-2">Terms</h2>
       <table>
         <caption className="text-left text-quiet">
@@ -52,7 +53,7 @@ export function TermTable({ terms, touched }: Props) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollCard>
   );
 }
 

@@ -4,6 +4,7 @@ import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { sendJson } from '@/app/sendJson';
 import type { KeyLine } from '@/lib/queries/loadKeys';
+import { ScrollCard } from '../../ScrollCard';
 
 export function KeyTable({ slug, keys, canRevoke }: { slug: string; keys: KeyLine[]; canRevoke: boolean }) {
   const router = useRouter();
@@ -14,7 +15,7 @@ export function KeyTable({ slug, keys, canRevoke }: { slug: string; keys: KeyLin
     router.refresh();
   }
   return (
-    <section className="card overflow-x-auto">
+    <ScrollCard label="Keys">
       {message && (
         <p role="alert" className="text-bad">
           {message}
@@ -56,7 +57,7 @@ export function KeyTable({ slug, keys, canRevoke }: { slug: string; keys: KeyLin
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollCard>
   );
 }
 
