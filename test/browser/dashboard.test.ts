@@ -68,11 +68,11 @@ describe.each(PAGES)('$name', ({ path, name }) => {
 describe('the shell', () => {
   it('keeps the theme: the server already renders it', async () => {
     await wide.goto(`${url}/demo/latency`);
-    await wide.getByRole('radio', { name: 'Dark' }).click();
+    await wide.getByRole('radio', { name: 'Dark' }).check({ force: true });
     const html = await (await wide.request.get(`${url}/demo`)).text();
     expect(html).toMatch(/<html[^>]+data-theme="dark"/);
     expect(await wide.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(15, 20, 27)');
-    await wide.getByRole('radio', { name: 'Light' }).click();
+    await wide.getByRole('radio', { name: 'Light' }).check({ force: true });
   });
 
   it('opens pages by g and a letter, with the filters carried along', async () => {

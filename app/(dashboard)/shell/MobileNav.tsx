@@ -1,34 +1,37 @@
 'use client';
 
 import { Menu, X } from 'lucide-react';
-import { Dialog } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { PageNav } from './PageNav';
 
 /** The navigation of narrow screens: a drawer behind a button, with `children` at its foot. */
 export function MobileNav({ root, children }: { root: string; children: ReactNode }) {
-  const [isOpen, setOpen] = useState(false);
+  const drawer = useRef<HTMLDialogElement>(null);
+  const close = () => drawer.current?.close();
   return (
-    <Dialog.Root open={isOpen} onOpenChange={setOpen}>
-      <Dialog.Trigger className="icon-button lg:hidden" aria-label="Pages">
+    <>
+      <button
+        type="button"
+        className="icon-button lg:hidden"
+        aria-label="Pages"
+        onClick={() => drawer.current?.showModal()}
+      >
         <Menu aria-hidden="true" className="size-5" />
-      </Dialog.Trigger>
-      <Dialog.Portal>
-        <Dialog.Overlay className="fixed inset-0 z-30 bg-shade" />
-        <Dialog.Content
-          aria-describedby={undefined}
-          className="fixed inset-y-0 left-0 z-40 w-64 overflow-y-auto border-r border-line bg-page p-4"
-        >
-          <div className="mb-3 flex items-center justify-between">
-            <Dialog.Title className="text-base font-semibold">Pages</Dialog.Title>
-            <Dialog.Close className="icon-button" aria-label="Close">
-              <X aria-hidden="true" className="size-5" />
-            </Dialog.Close>
-          </div>
-          <PageNav root={root} onChoose={() => setOpen(false)} />
-          <div className="mt-6 flex">{children}</div>
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+      </button>
+      <dialog
+        ref={drawer}
+        aria-label="Pages"
+        className="m-0 h-dvh max-h-none w-64 overflow-y-auto border-r border-line bg-page p-4 text-ink backdrop:bg-shade"
+      >
+        <div className="mb-3 flex items-center justify-between">
+          <h2>Pages</h2>
+          <button type="button" className="icon-button" aria-label="Close" onClick={close}>
+            <X aria-hidden="true" className="size-5" />
+          </button>
+        </div>
+        <PageNav root={root} onChoose={close} />
+        <div className="mt-6 flex">{children}</div>
+      </dialog>
+    </>
   );
 }

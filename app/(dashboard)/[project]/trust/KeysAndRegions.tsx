@@ -10,7 +10,7 @@ export function KeysAndRegions(props: { keys: KeyFreshness[]; regions: Trust['un
       ? 'never'
       : new Date(text).toLocaleString('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   return (
-    <div className="grid gap-4 lg:grid-cols-2">
+    <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
       <section className="card">
         <h2 className="mb-2">Newest by key</h2>
         <Scroller label="Newest by key">
