@@ -1,7 +1,8 @@
 // The ingest alone: several of these share nothing but the database.
 
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { authenticateKey } from '../lib/auth/keys';
+import { closeHealth, isDatabaseReachable } from '../lib/db/health';
 import { pool } from '../lib/db/pool';
 import { createIngestHandler, drainIngest, prepareIngest } from '../lib/ingest/handler';
 import { env } from '../lib/platform/env';
@@ -14,8 +15,7 @@ const server = createServer({ requestTimeout: 30_000 }, (request, response) => {
   handleIngest(request, response)
     .then((answered) => {
       if (answered) return;
-      const status = request.url === '/healthz' ? 200 : 404;
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ ok: status === 200 }));
+      return answerOther(request.url ?? '', response);
     })
     .catch((error: unknown) => {
       log().error({ err: error }, 'request failed');
@@ -23,13 +23,23 @@ const server = createServer({ requestTimeout: 30_000 }, (request, response) => {
     });
 });
 
+async function answerOther(url: string, response: ServerResponse): Promise<void> {
+  const isHealth = url.split('?', 1)[0] === '/healthz';
+  const database = isHealth && (await isDatabaseReachable()) ? 'reachable' : 'unreachable';
+  const status = !isHealth ? 404 : database === 'reachable' ? 200 : 503;
+  const body = isHealth
+    ? { status: status === 200 ? 'ok' : 'unavailable', database }
+    : { error: { code: 'not_found', message: 'Nothing is here.', hint: 'Post to /api/v1/events.' } };
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
+
 let stopping = false;
 async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
   server.close();
   await drainIngest();
-  await pool().end();
+  await Promise.allSettled([pool().end(), closeHealth()]);
   process.exit(0);
 }
 process.on('SIGTERM', () => void stop());

@@ -122,6 +122,32 @@ export async function storeReferenced(rows: Iterable<Referenced>): Promise<void>
   for (const one of sets.values()) storedOf(one.projectId).sets.add(one.id);
 }
 
+/** Whether this process knows a series (decimal text) to be stored. */
+export function isKnownSeries(projectId: string, id: string): boolean {
+  return storedOf(projectId).series.has(id);
+}
+
+/** Finds out which of these series are stored; `isKnownSeries` then says so. */
+export async function loadKnownSeries(projectId: string, ids: Iterable<string>): Promise<void> {
+  const stored = storedOf(projectId);
+  const asked = [...new Set(ids)].filter((id) => !stored.series.has(id));
+  if (asked.length === 0) return;
+  const { rows } = await pool().query<{ id: string }>(
+    `SELECT series_id::text AS id FROM series WHERE project_id = $1 AND shard_key = 0 AND series_id = ANY($2::bigint[])`,
+    [projectId, arrayLiteral(asked)],
+  );
+  for (const { id } of rows) stored.series.add(id);
+}
+
+/** How many series a project was first seen with on this UTC day (YYYY-MM-DD) or later. */
+export async function countSeriesSince(projectId: string, day: string): Promise<number> {
+  const { rows } = await pool().query<{ n: string }>(
+    'SELECT count(*) AS n FROM series WHERE project_id = $1 AND shard_key = 0 AND first_day >= $2::date',
+    [projectId, day],
+  );
+  return Number(rows[0]!.n);
+}
+
 /** Forgets what is known to be stored: after a write failed, another database may be behind the same address. */
 export function forgetStored(): void {
   caches().stored.clear();

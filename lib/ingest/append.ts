@@ -5,12 +5,15 @@
 // rest goes again. When a row cannot be stored, the posts go one by one, so that no project fails another.
 
 import type { TimedRequest } from '../core/request';
+import { addCounts } from '../db/counts';
 import { type Flush, FlushError, flush, MAX_CHUNKS_A_FLUSH } from '../db/flush';
 import { knownPosts, type LedgerEntry, ledgerName } from '../db/ledger';
 import { recentIds } from '../db/recentIds';
+import { env } from '../platform/env';
 import { AnswerError } from '../platform/errors';
 import { log } from '../platform/log';
 import { singleton } from '../platform/singleton';
+import { foldOverflow } from './cardinality';
 import { RecentIds } from './recent';
 
 /** What one HTTP post asks to store. `ledger` is null for a single event without an Idempotency-Key. */
@@ -107,7 +110,9 @@ async function store(posts: readonly Post[], recent: RecentIds): Promise<Appende
   for (let round = 1; ; round++) {
     const plan = planFlush(posts, { recent, known });
     try {
-      if (plan.flush.requests.length > 0) await flush(plan.flush);
+      const { requests, overflow } = await admitted(plan.flush.requests);
+      if (requests.length > 0) await flush({ requests, ledger: plan.flush.ledger });
+      for (const [projectId, n] of overflow) addCounts(projectId, { overflow: n }, Date.now());
     } catch (error) {
       if (!(error instanceof FlushError) || error.failure !== 'known_post' || round === MAX_ROUNDS) throw error;
       for (const name of await knownPosts(plan.flush.ledger)) known.add(name);
@@ -117,6 +122,13 @@ async function store(posts: readonly Post[], recent: RecentIds): Promise<Appende
     for (const { projectId, request } of plan.flush.requests) recent.add(projectId, request.id, nowMs);
     return plan.results;
   }
+}
+
+/** Labels within the daily cap of series. What the database says on the way is said as the flush would say it. */
+async function admitted(requests: Flush['requests']): ReturnType<typeof foldOverflow> {
+  return foldOverflow(requests, { cap: env().SERIES_A_DAY, nowMs: Date.now() }).catch((error: unknown) => {
+    throw new FlushError('unavailable', error);
+  });
 }
 
 /** What of these posts is new: not in a known post, not stored minutes ago, not earlier in this same flush. */

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Vantage } from '../core/terms';
 import { writeCounts } from '../db/counts';
 import { daysAhead, ensurePartitions } from '../db/partitions';
+import { env } from '../platform/env';
 import { AnswerError, isAnswerError } from '../platform/errors';
 import { log } from '../platform/log';
 import { singleton } from '../platform/singleton';
@@ -11,6 +12,7 @@ import { appendIdle } from './append';
 import { appendSpansIdle } from './otlp/appendSpans';
 import { answerOtlp, isOtlpPath } from './otlp/handler';
 import { ingest } from './pipeline';
+import { RateLimiter } from './rateLimit';
 import { receive } from './receive';
 import { parseTimeUs } from './validate';
 
@@ -96,6 +98,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, authen
     throw isAnswerError(error) ? error : busy(503, 'database_unavailable', 'The database does not answer.');
   });
   if (key.scope === 'browser') allowOrigin(request, response);
+  const limiter = singleton('keyRate', () => new RateLimiter(env().KEY_EVENTS_A_SECOND));
+  if (limiter.waitS(key.keyId, Date.now()) > 0)
+    throw busy(429, 'key_rate', `This key sends more than ${env().KEY_EVENTS_A_SECOND} events a second.`);
   const batch = {
     projectId: key.projectId,
     keyId: key.keyId,
@@ -104,7 +109,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, authen
     sentAtUs: sentAt(request),
     receivedAtUs,
   };
-  send(response, 200, await ingest({ ...batch, items: await receive(request) }));
+  const items = await receive(request);
+  limiter.take(key.keyId, items.length, Date.now());
+  send(response, 200, await ingest({ ...batch, items }));
 }
 
 function idempotencyKey(request: IncomingMessage): string | null {

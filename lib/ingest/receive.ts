@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { AnswerError } from '../platform/errors';
+import { singleton } from '../platform/singleton';
 import { MAX_EVENTS } from './contract';
 
 const MAX_COMPRESSED = 2 * 1024 * 1024;
@@ -14,6 +15,28 @@ const MEDIA_TYPES = [
   'application/jsonl',
   'text/plain',
 ];
+
+/** Bytes of bodies held at once, as received; beyond it posts are refused. And how many are inflated at once. */
+const MOST_HELD = 96 * 1024 * 1024;
+const INFLATED_AT_ONCE = 4;
+
+function memory() {
+  return singleton('bodies', () => ({ held: 0, inflating: 0, waiting: [] as (() => void)[] }));
+}
+
+/** Runs `work` when it is its turn: each may need 20 MiB. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const m = memory();
+  if (m.inflating >= INFLATED_AT_ONCE) await new Promise<void>((resolve) => m.waiting.push(resolve));
+  else m.inflating++;
+  try {
+    return await work();
+  } finally {
+    const next = m.waiting.shift();
+    if (next) next();
+    else m.inflating--;
+  }
+}
 
 /** A line of NDJSON that is not JSON: refused alone, with its place in the batch. */
 export class UnreadableLine {
@@ -48,26 +71,36 @@ export async function receiveBody(request: IncomingMessage): Promise<Buffer> {
       hint: 'Send gzip, deflate, br, or no encoding.',
     });
   }
-  const body = await readBody(request, encoding === 'identity' ? MAX_INFLATED : MAX_COMPRESSED);
-  return await inflate(body, encoding);
+  const limit = encoding === 'identity' ? MAX_INFLATED : MAX_COMPRESSED;
+  const holding = { bytes: 0 };
+  try {
+    const body = await readBody(request, limit, holding);
+    return encoding === 'identity' ? body : await inTurn(() => inflate(body, encoding));
+  } finally {
+    memory().held -= holding.bytes;
+  }
 }
 
-async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+/** `holding` counts what of the shared memory this body takes, also when reading fails. */
+async function readBody(request: IncomingMessage, limit: number, holding: { bytes: number }): Promise<Buffer> {
+  const m = memory();
   const tooMuch = () => tooLarge(`The body is larger than ${limit / 1024 / 1024} MiB.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooMuch();
   return await new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
-    let size = 0;
+    const refuse = (error: AnswerError) => {
+      request.pause();
+      request.removeAllListeners('data');
+      reject(error);
+    };
     request.on('data', (part: Buffer) => {
-      size += part.length;
-      if (size <= limit) parts.push(part);
-      else {
-        request.pause();
-        request.removeAllListeners('data');
-        reject(tooMuch());
-      }
+      holding.bytes += part.length;
+      m.held += part.length;
+      if (holding.bytes > limit) refuse(tooMuch());
+      else if (m.held > MOST_HELD) refuse(memoryFull());
+      else parts.push(part);
     });
-    request.on('end', () => resolve(Buffer.concat(parts)));
+    request.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
     request.on('error', reject);
     request.on('close', () => reject(badRequest('aborted', 'The body ended early.', 'Send it again.')));
   });
@@ -75,7 +108,6 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Buffer
 
 /** Inflates with a limit that holds while inflating: a bomb ends at 20 MiB. */
 async function inflate(body: Buffer, encoding: string): Promise<Buffer> {
-  if (encoding === 'identity') return body;
   const options = { maxOutputLength: MAX_INFLATED };
   try {
     if (encoding === 'br') return await promisify(zlib.brotliDecompress)(body, options);
@@ -136,6 +168,13 @@ function parseLines(text: string): unknown[] {
 
 function tooLarge(message: string): AnswerError {
   return new AnswerError({ status: 413, code: 'too_large', message, hint: 'Send smaller batches.' });
+}
+
+function memoryFull(): AnswerError {
+  return new AnswerError({
+    ...{ status: 429, code: 'too_many_bytes', message: 'Too many large bodies at once.', retryAfterS: 2 },
+    hint: 'Send the same batch again after the time in Retry-After.',
+  });
 }
 
 function badRequest(code: string, message: string, hint: string): AnswerError {

@@ -3,7 +3,7 @@
 // before its write failed would be lost for ever.
 //
 // An id takes 20 bytes of an open-addressing table, without an object: its project's number and 128 bits. A UUID is its
-// own 128 bits, so two of them never meet; other ids are hashed to 128, where a million a day meet once in 10^20 years.
+// own 128 bits, so two of them never meet; other ids are hashed to 128.
 
 const GENERATION_MS = 10 * 60_000;
 const WORDS = 5;

@@ -13,6 +13,10 @@ const schema = z.object({
   ISOCHRONE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Proxies in front whose X-Forwarded-For entry can be trusted. */
   TRUSTED_HOPS: z.coerce.number().int().min(0).max(10).default(0),
+  /** New combinations of labels a project may open a day; beyond it labels fold into `__overflow__`. */
+  SERIES_A_DAY: z.coerce.number().int().min(1).default(10_000),
+  /** Events a second that one key may send, on average over ten seconds, to one process. */
+  KEY_EVENTS_A_SECOND: z.coerce.number().int().min(1).default(250_000),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   ISOCHRONE_INIT_EMAIL: z.string().optional(),
   ISOCHRONE_INIT_PASSWORD: z.string().optional(),
