@@ -123,14 +123,7 @@ function examine(savings: Savings, seed: string): Study {
 
 function add(study: Study, values: Float64Array): number {
   const distribution = walked(values, study.savings.weights);
-  const into = new Float64Array(QS.length);
-  quantilesFromTop(distribution, new Uint8Array(values.length).fill(1), {
-    qs: QS,
-    total: study.totalWeight,
-    into,
-    at: 0,
-  });
-  study.pointsUs.push(into);
+  study.pointsUs.push(quantilesFromTop(distribution, QS, study.totalWeight));
   return study.distributions.push(distribution) - 1;
 }
 

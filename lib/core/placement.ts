@@ -4,8 +4,9 @@
 // connection set-up, + what crossing between own regions costs beyond its floor, − what longer calls from there to the
 // model would cost. Relative, so a cellular last mile cancels out. Never more than observed in network + set-up + backbone.
 
+import { callPath, isModelCall } from './callPath';
 import { BACKBONE_FLOOR_US, type LeverContext } from './floors';
-import { parseRegion, regionKey, regionsOf, roundTripMs } from './regions';
+import { parseRegion, regionKey, regionsOf, type Trips } from './regions';
 import type { SampledRequest } from './request';
 import { MEASURED_TERMS } from './terms';
 
@@ -16,7 +17,6 @@ const MODEL = MEASURED_TERMS.indexOf('model');
 const HOP = MEASURED_TERMS.indexOf('modelHop');
 /** TCP and TLS 1.3. More is the last mile, DNS or an older TLS: not claimed. */
 const SETUP_ROUND_TRIPS = 2;
-const MODEL_STAGES = ['llm', 'stt', 'tts', 'embed', 'rerank'];
 const SELF_HOSTED = /^(self[-_ ]?hosted|local|own|vllm|ollama|tgi|sglang|triton|llama\.?cpp)$/i;
 
 /** One way to serve a client region from elsewhere. A negative saving is a loss. */
@@ -46,7 +46,7 @@ type Group = { client: string; service: string; rows: number[]; legs: Leg[][] };
 type Move = { toRegion: string; withModel: boolean };
 
 /** Plans the best allowed placement for each (client region, service region) of the rows. */
-export function planPlacement(rows: readonly SampledRequest[], context: LeverContext): Placement {
+export function planPlacement(rows: readonly SampledRequest[], context: LeverContext, trips: Trips): Placement {
   const plan: Placement = {
     savedUs: new Float64Array(rows.length),
     setupUs: new Float64Array(rows.length),
@@ -56,8 +56,10 @@ export function planPlacement(rows: readonly SampledRequest[], context: LeverCon
   const declared = declaredModels(rows);
   const candidates = context.deployableRegions ?? cloudsSeen(rows);
   let most = 0;
-  for (const group of groupsOf(rows)) {
-    const tried = bestMoves(rows, group, { candidates, declared }).map((move) => apply(rows, group, move));
+  for (const group of groupsOf(rows, trips)) {
+    const tried = bestMoves(rows, group, { candidates, declared, trips }).map((move) =>
+      apply(rows, group, { ...move, trips }),
+    );
     const best = tried.reduce<Applied | null>((a, b) => (b.total > (a === null ? 0 : a.total) ? b : a), null);
     for (const one of tried) plan.scenarios.push({ ...one.scenario, chosen: one === best });
     if (best === null) continue;
@@ -84,29 +86,29 @@ function addBackbone(rows: readonly SampledRequest[], plan: Placement): void {
   });
 }
 
-function groupsOf(rows: readonly SampledRequest[]): Group[] {
+function groupsOf(rows: readonly SampledRequest[], trips: Trips): Group[] {
   const groups = new Map<string, Group>();
+  const byDims = new Map<SampledRequest['dims'], Group>();
   rows.forEach((row, i) => {
     const { clientRegion: client, serviceRegion: service } = row.dims;
     if (client === null || service === null) return;
-    const key = JSON.stringify([client, service]);
-    let group = groups.get(key);
+    let group = byDims.get(row.dims);
     if (group === undefined) {
-      group = { client, service, rows: [], legs: [] };
+      const key = JSON.stringify([client, service]);
+      group = groups.get(key) ?? { client, service, rows: [], legs: [] };
       groups.set(key, group);
+      byDims.set(row.dims, group);
     }
     group.rows.push(i);
     group.legs.push(legsOf(row));
   });
-  return [...groups.values()].filter((group) => roundTripMs(group.client, group.service) !== null);
+  return [...groups.values()].filter((group) => trips(group.client, group.service) !== null);
 }
 
 /** The sequential model calls of a request: where each goes, and whether that model could move along. */
 function legsOf(row: SampledRequest): Leg[] {
-  const calls = row.calls.filter(
-    (call) =>
-      call.model !== null || call.modelRegion !== null || call.hopUs !== null || MODEL_STAGES.includes(call.stage),
-  );
+  const calls =
+    row.calls.length === 0 ? [] : callPath(row.calls).filter((call) => call.modelRegion !== null || isModelCall(call));
   if (calls.length === 0) {
     const { provider, model, modelRegion } = row.dims;
     const hasModel = (row.terms[MODEL] ?? null) !== null || (row.terms[HOP] ?? null) !== null || model !== null;
@@ -150,15 +152,16 @@ function cloudsSeen(rows: readonly SampledRequest[]): string[] {
 function bestMoves(
   rows: readonly SampledRequest[],
   group: Group,
-  options: { candidates: readonly string[]; declared: Set<string> },
+  options: { candidates: readonly string[]; declared: Set<string>; trips: Trips },
 ): Move[] {
-  const today = roundTripMs(group.client, group.service)!.ms;
-  let trips = 0;
+  const { trips } = options;
+  const today = trips(group.client, group.service)!.ms;
+  let taken = 0;
   const legCounts = new Map<string, { leg: Leg; weight: number }>();
   group.rows.forEach((at, i) => {
     const row = rows[at]!;
     const counted = tripsOf(row, today * 1000);
-    trips += row.weight * (counted.request + counted.setup);
+    taken += row.weight * (counted.request + counted.setup);
     for (const one of group.legs[i]!) {
       const key = `${one.key}\n${one.region}\n${one.isMovable}`;
       const entry = legCounts.get(key);
@@ -170,11 +173,11 @@ function bestMoves(
   const scored = options.candidates
     .filter((to) => regionKey(to) !== regionKey(group.service))
     .flatMap((toRegion) => {
-      const there = roundTripMs(group.client, toRegion);
+      const there = trips(group.client, toRegion);
       if (there === null) return [];
-      const saved = trips * (today - there.ms);
+      const saved = taken * (today - there.ms);
       const longer = legs.reduce(
-        (sum, { leg: one, weight }) => sum + weight * longerMs(one, group.service, toRegion),
+        (sum, { leg: one, weight }) => sum + weight * longerMs(one, group.service, { toRegion, trips }),
         0,
       );
       const canMove =
@@ -199,9 +202,9 @@ function bestMoves(
   return moves;
 }
 
-function longerMs(one: Leg, service: string, toRegion: string): number {
-  const now = roundTripMs(service, one.region);
-  const then = roundTripMs(toRegion, one.region);
+function longerMs(one: Leg, service: string, { toRegion, trips }: { toRegion: string; trips: Trips }): number {
+  const now = trips(service, one.region);
+  const then = trips(toRegion, one.region);
   return now === null || then === null ? 0 : then.ms - now.ms;
 }
 
@@ -218,9 +221,9 @@ function tripsOf(row: SampledRequest, rttUs: number): { request: number; setup: 
 
 type Applied = { scenario: PlacementScenario; savedUs: number[]; setupUs: number[]; total: number };
 
-function apply(rows: readonly SampledRequest[], group: Group, move: Move): Applied {
-  const todayUs = roundTripMs(group.client, group.service)!.ms * 1000;
-  const thereUs = roundTripMs(group.client, move.toRegion)!.ms * 1000;
+function apply(rows: readonly SampledRequest[], group: Group, { trips, ...move }: Move & { trips: Trips }): Applied {
+  const todayUs = trips(group.client, group.service)!.ms * 1000;
+  const thereUs = trips(group.client, move.toRegion)!.ms * 1000;
   const longer = new Map<string | null, number>();
   let total = 0;
   let weight = 0;
@@ -235,7 +238,7 @@ function apply(rows: readonly SampledRequest[], group: Group, move: Move): Appli
       if (move.withModel) continue;
       let us = longer.get(one.region);
       if (us === undefined) {
-        us = longerMs(one, group.service, move.toRegion) * 1000;
+        us = longerMs(one, group.service, { toRegion: move.toRegion, trips }) * 1000;
         longer.set(one.region, us);
       }
       costUs += us;

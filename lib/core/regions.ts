@@ -50,6 +50,30 @@ export function roundTripMs(from: string | null, to: string | null): { ms: numbe
   return { ms: fibreFloorMs(greatCircleKm(placeA, placeB)), source: 'light in fibre' };
 }
 
+/** Names a pair of places, the same for both ways to write each. */
+export const tripName = (from: string, to: string): string => `${regionKey(from)} ${regionKey(to)}`;
+
+export type Trips = (from: string | null, to: string | null) => { ms: number; source: string } | null;
+
+/** Round trips of one question, each looked up once: what own probes saw, else `roundTripMs`. */
+export function createTrips(probedMs?: ReadonlyMap<string, number>): Trips {
+  const known = new Map<string | null, Map<string | null, ReturnType<Trips>>>();
+  const find: Trips = (from, to) => {
+    if (from === null || to === null) return null;
+    const probed = probedMs?.get(tripName(from, to)) ?? probedMs?.get(tripName(to, from));
+    return probed === undefined ? roundTripMs(from, to) : { ms: probed, source: 'seen by own probes' };
+  };
+  return (from, to) => {
+    const row = known.get(from) ?? new Map<string | null, ReturnType<Trips>>();
+    known.set(from, row);
+    const before = row.get(to);
+    if (before !== undefined) return before;
+    const trip = find(from, to);
+    row.set(to, trip);
+    return trip;
+  };
+}
+
 /** The best round trip (ms) that a distance allows: 99.93 km a millisecond in fibre, and the detours cables make. */
 export function fibreFloorMs(km: number): number {
   const fibreMs = km / 99.93;

@@ -14,6 +14,8 @@ import {
   type Evidence,
   MEASURED_TERMS,
   type Outcome,
+  QUEUE_KINDS,
+  type QueueKind,
   TERMS,
   type Term,
   type TermVector,
@@ -59,7 +61,7 @@ export type TimedRequest = {
   e2eUs: number;
   ttftUs: number | null;
   terms: TermVector;
-  /** Two bits a measured term, the code of EVIDENCES, the first term lowest. */
+  /** Two bits a measured term, the code of EVIDENCES, the first term lowest; above them two for the queue's kind. */
   evidence: number;
   /** After the first output. Exactly e2e − ttft when ttft is known. */
   decodeUs: number | null;
@@ -159,6 +161,18 @@ export function breakdown(request: Parts, basis: Basis): Record<Term, number | n
 export function evidenceOf(request: Pick<TimedRequest, 'evidence'>, term: Term): Evidence {
   const i = (MEASURED_TERMS as readonly string[]).indexOf(term);
   return i === -1 ? 'derived' : EVIDENCES[(request.evidence >> (2 * i)) & 3]!;
+}
+
+const QUEUE_KIND_SHIFT = 2 * MEASURED_TERMS.length;
+
+/** What the request waited for in its queue; null: not told. A delay that was asked for is nobody's fault. */
+export function queueKindOf(request: Pick<TimedRequest, 'evidence'>): QueueKind | null {
+  return QUEUE_KINDS[((request.evidence >> QUEUE_KIND_SHIFT) & 3) - 1] ?? null;
+}
+
+/** Adds the kind of the queue to packed evidence, in the two bits above the terms'. */
+export function withQueueKind(evidence: number, kind: QueueKind | null): number {
+  return kind === null ? evidence : evidence | ((QUEUE_KINDS.indexOf(kind) + 1) << QUEUE_KIND_SHIFT);
 }
 
 /** Packs one evidence a measured term, in the order of MEASURED_TERMS. */

@@ -56,6 +56,10 @@ export type ConnectionKind = (typeof CONNECTIONS)[number];
 export const CACHES = ['none', 'response', 'semantic', 'prefix'] as const;
 export type CacheKind = (typeof CACHES)[number];
 
+/** What a queue holds a request for: a broker's backlog, no free capacity, or a delay that was asked for. */
+export const QUEUE_KINDS = ['broker', 'capacity', 'scheduled'] as const;
+export type QueueKind = (typeof QUEUE_KINDS)[number];
+
 /** The name a person reads for each term. */
 export const TERM_LABELS: Record<Term, string> = {
   connection: 'Connection set-up',

@@ -1,9 +1,6 @@
-// Model time and model hop of a request, from the calls it made.
-//
-//   llm  |=========|            |======|        The path is walked back from the last end: the call that ends last,
-//   tool           |============|               then the one that ends last before it started, and so on. A call that
-//   embed  |---|                                ran beside the path (embed) kept nobody waiting and does not count.
+// Model time and model hop of a request, from the calls it made: those on its critical path (lib/core/callPath).
 
+import { walkBack } from '../core/callPath';
 import type { EventCall, IngestEvent } from './contract';
 
 const MODEL_STAGES = new Set(['stt', 'llm', 'tts', 'embed', 'rerank']);
@@ -37,31 +34,9 @@ function isModelCall({ call }: Step): boolean {
 
 /** The calls nobody could have skipped without being faster, first to last, with the share of each that lies on it. */
 export function criticalPath(calls: readonly EventCall[]): Step[] {
-  const left = calls.map((call) => ({
-    call,
-    start: call.startOffsetMs ?? 0,
-    end: (call.startOffsetMs ?? 0) + call.durationMs,
+  const intervals = calls.map(({ startOffsetMs, durationMs }) => ({
+    start: startOffsetMs ?? 0,
+    end: (startOffsetMs ?? 0) + durationMs,
   }));
-  const path: Step[] = [];
-  let cursor = Number.POSITIVE_INFINITY;
-  while (left.length > 0) {
-    let best = -1;
-    left.forEach(({ start, end }, i) => {
-      if (start > cursor || (start === cursor && end > cursor)) return;
-      const current = left[best];
-      if (!current) best = i;
-      else {
-        const [a, b] = [Math.min(end, cursor), Math.min(current.end, cursor)];
-        if (a > b || (a === b && start > current.start)) best = i;
-      }
-    });
-    const chosen = left[best];
-    if (!chosen) break;
-    left.splice(best, 1);
-    const length = chosen.end - chosen.start;
-    const used = Math.min(chosen.end, cursor) - chosen.start;
-    path.unshift({ call: chosen.call, share: length === 0 ? 1 : used / length });
-    cursor = chosen.start;
-  }
-  return path;
+  return walkBack(intervals).map(({ at, share }) => ({ call: calls[at]!, share }));
 }
