@@ -1,7 +1,8 @@
 // Paired Poisson bootstrap of several quantiles of several distributions over the same requests.
 //
 // Replicate b gives request i the multiplicity m_i ~ Poisson(1), shared by every distribution, so what they have in
-// common cancels in their differences. Unpaired bounds would never name a stable 300 ms of geography.
+// common cancels in their differences. Unpaired bounds would never name a stable 300 ms of geography. Rows that stand for
+// a stratum of a sample share its total, drawn by how many requests that is (strata).
 //
 //   all requests ─ sorted once a distribution ─┬─ p90 and above: only requests that can lie there are drawn, and each
 //                                              │  replicate walks from the top (a tenth of the requests)
@@ -12,6 +13,8 @@
 // give them, and read the value at the rank they move to. Small populations are walked whole.
 
 import { hash53 } from './hash';
+import { shiftRanks } from './rankShift';
+import type { Population } from './strata';
 
 /** Ascending values (µs), which request each belongs to, and the weights in that order. */
 export type Walked = { values: Float64Array; order: Uint32Array; weights: Float64Array };
@@ -60,7 +63,7 @@ export function quantilesFromTop({ values, weights }: Walked, qs: readonly numbe
 }
 
 /** What may lie above a quantile. The 1e-9 keeps a rank that is whole from being missed by rounding. */
-const massAbove = (q: number, total: number) => (1 - q + 1e-9) * total;
+export const massAbove = (q: number, total: number) => (1 - q + 1e-9) * total;
 
 /** Multiplicity by 16 random bits. */
 const POISSON = poissonTable();
@@ -118,164 +121,121 @@ const WALK_FROM_Q = 0.9;
 const REACH = 8;
 
 /** Quantiles (descending `qs`) of each distribution in each replicate. The same question gives the same draws. */
-export function resample(distributions: readonly Walked[], weights: Float64Array, options: Options): Resampled {
+export function resample(distributions: readonly Walked[], population: Population, options: Options): Resampled {
   const { qs, replicates, seed } = options;
   const quantilesUs = distributions.map(() => new Float64Array(replicates * qs.length));
-  const isSmall = weights.length <= WALK_ALL_UP_TO;
+  const isSmall = population.weights.length <= WALK_ALL_UP_TO;
   const walkedQs = qs.filter((q) => isSmall || q >= WALK_FROM_Q);
   const bits = randomBits(seed);
+  const normal = normals(bits);
   const out = { quantilesUs, replicates, qs };
-  if (walkedQs.length > 0) walkReplicates(distributions, weights, { ...out, walkedQs, bits });
-  for (let k = walkedQs.length; k < qs.length; k++) shiftRanks(distributions, weights, { ...out, k, bits });
+  if (walkedQs.length > 0) walkReplicates(distributions, population, { ...out, walkedQs, bits, normal });
+  for (let k = walkedQs.length; k < qs.length; k++) shiftRanks(distributions, population, { ...out, k, normal });
   return out;
 }
 
-/** The top of a distribution, highest first: values, and where each request's mass of a replicate lies. */
-type Top = { values: Float64Array; slots: Uint32Array };
-
-/** The requests that any distribution's lowest walked quantile may reach, each with a slot; all others are a rest. */
-function topsOf(distributions: readonly Walked[], weights: Float64Array, lowestQ: number) {
-  const n = weights.length;
-  const slotOf = new Int32Array(n).fill(-1);
-  const drawn: number[] = [];
-  const total = weights.reduce((sum, w) => sum + w, 0);
-  const tops = distributions.map(({ values, order, weights: own }): Top => {
+/** Which requests any distribution's lowest walked quantile may reach, and how deep that is in each. */
+function reachOf(distributions: readonly Walked[], { weights, total }: Population, lowestQ: number) {
+  const isReached = new Uint8Array(weights.length);
+  const limit = massAbove(lowestQ, total);
+  const depths = distributions.map(({ order, weights: own }) => {
     let above = 0;
     let squares = 0;
-    let j = n - 1;
-    const limit = massAbove(lowestQ, total);
-    while (j > 0 && above - REACH * Math.sqrt(squares) <= limit) {
+    let j = own.length - 1;
+    for (; j >= 0; j--) {
+      isReached[order[j]!] = 1;
+      if (above - REACH * Math.sqrt(squares) > limit) break;
       above += own[j]!;
       squares += own[j]! * own[j]!;
-      j -= 1;
     }
-    const top = { values: new Float64Array(n - j), slots: new Uint32Array(n - j) };
-    for (let i = n - 1; i >= j; i--) {
-      const request = order[i]!;
-      if (slotOf[request] === -1) slotOf[request] = drawn.push(weights[request]!) - 1;
-      top.values[n - 1 - i] = values[i]!;
-      top.slots[n - 1 - i] = slotOf[request]!;
-    }
-    return top;
+    return own.length - Math.max(0, j);
   });
-  let restSquares = 0;
-  let rest = 0;
-  for (let i = 0; i < n; i++) {
-    if (slotOf[i] !== -1) continue;
-    rest += weights[i]!;
-    restSquares += weights[i]! * weights[i]!;
-  }
-  return { tops, drawn: Float64Array.from(drawn), rest: { mass: rest, deviation: Math.sqrt(restSquares) } };
+  return { isReached, depths };
 }
 
-type Walks = Resampled & { walkedQs: readonly number[]; bits: () => number };
-
-function walkReplicates(distributions: readonly Walked[], weights: Float64Array, walks: Walks): void {
-  const { quantilesUs, replicates, qs, walkedQs, bits } = walks;
-  const { tops, drawn, rest } = topsOf(distributions, weights, walkedQs.at(-1)!);
-  const normal = normals(bits);
-  const n = drawn.length;
-  const mass = new Float64Array(n + 1);
-  for (let r = 0; r < replicates; r++) {
-    // What no walk reaches counts only in the total
-    let total = rest.mass === 0 ? 0 : Math.max(0, rest.mass + rest.deviation * normal());
-    for (let i = 0; i < n; i += 2) {
-      const word = bits();
-      mass[i] = POISSON[word & 0xffff]! * drawn[i]!;
-      total += mass[i]!;
-      if (i + 1 === n) break;
-      mass[i + 1] = POISSON[word >>> 16]! * drawn[i + 1]!;
-      total += mass[i + 1]!;
+/** Requests drawn one by one, first those without a stratum, then stratum by stratum; all others are a rest. */
+function slotsOf(population: Population, isReached: Uint8Array) {
+  const { weights, strata, squares, inStratum } = population;
+  const slotOf = new Int32Array(weights.length).fill(-1);
+  const drawn: number[] = [];
+  const rest = { mass: 0, squares: 0 };
+  for (let i = 0; i < weights.length; i++) {
+    if (inStratum[i] === 1) continue;
+    if (isReached[i] === 1) slotOf[i] = drawn.push(weights[i]!) - 1;
+    else {
+      rest.mass += weights[i]!;
+      rest.squares += squares[i]!;
     }
+  }
+  const plain = drawn.length;
+  const shared: { from: number; to: number; total: number; deviation: number }[] = [];
+  for (const { rows, total, deviation } of strata) {
+    if (rows.every((i) => isReached[i] === 0)) {
+      rest.mass += total;
+      rest.squares += deviation * deviation;
+      continue;
+    }
+    const from = drawn.length;
+    for (const i of rows) slotOf[i] = drawn.push(weights[i]!) - 1;
+    shared.push({ from, to: drawn.length, total, deviation });
+  }
+  return { slotOf, drawn: Float64Array.from(drawn), plain, shared, rest };
+}
+
+type Walks = Resampled & { walkedQs: readonly number[]; bits: () => number; normal: () => number };
+
+function walkReplicates(distributions: readonly Walked[], population: Population, walks: Walks): void {
+  const { quantilesUs, replicates, qs, walkedQs } = walks;
+  const { isReached, depths } = reachOf(distributions, population, walkedQs.at(-1)!);
+  const slots = slotsOf(population, isReached);
+  const tops = distributions.map(({ values, order }, d) => ({
+    values: values.subarray(values.length - depths[d]!).toReversed(),
+    slots: Uint32Array.from(order.subarray(order.length - depths[d]!), (i) => slots.slotOf[i]!).reverse(),
+  }));
+  const mass = new Float64Array(slots.drawn.length + 1);
+  for (let r = 0; r < replicates; r++) {
+    const total = drawMasses(mass, slots, walks);
     for (let d = 0; d < tops.length; d++) {
-      const { values, slots } = tops[d]!;
+      const top = tops[d]!;
       const into = quantilesUs[d]!;
-      const last = slots.length - 1;
+      const last = top.slots.length - 1;
       let above = 0;
       let j = 0;
       for (let k = 0; k < walkedQs.length; k++) {
         const limit = massAbove(walkedQs[k]!, total);
         while (j < last) {
-          const next = above + mass[slots[j]!]!;
+          const next = above + mass[top.slots[j]!]!;
           if (next > limit) break;
           above = next;
           j += 1;
         }
-        into[r * qs.length + k] = values[j]!;
+        into[r * qs.length + k] = top.values[j]!;
       }
     }
   }
 }
 
-/**
- * One quantile of every distribution by the ranks it moves to. In a replicate the mass above the quantile's place is off
- * by Z_d = Σ (m_i − 1)·w_i·(1[i above, in d] − (1 − q)): normal, with covariance Σ w_i²·(…)_d·(…)_e.
- */
-function shiftRanks(
-  distributions: readonly Walked[],
-  weights: Float64Array,
-  { quantilesUs, replicates, qs, k, bits }: Resampled & { k: number; bits: () => number },
-): void {
-  const q = qs[k]!;
-  const total = weights.reduce((sum, w) => sum + w, 0);
-  const limit = massAbove(q, total);
-  const count = distributions.length;
-  const masks = new Float64Array(weights.length);
-  const massesAbove = distributions.map(({ order, weights: own }, d) => {
-    const above = new Float64Array(own.length + 1);
-    for (let i = own.length - 1; i >= 0; i--) {
-      above[i] = above[i + 1]! + own[i]!;
-      if (above[i]! <= limit) masks[order[i]!]! += 2 ** d;
-    }
-    return above;
-  });
-  const squaresOf = new Map<number, number>();
-  weights.forEach((w, i) => {
-    squaresOf.set(masks[i]!, (squaresOf.get(masks[i]!) ?? 0) + w * w);
-  });
-  const covariance = Array.from({ length: count }, () => new Float64Array(count));
-  const part = new Float64Array(count);
-  for (const [mask, squares] of squaresOf) {
-    for (let d = 0; d < count; d++) part[d] = (Math.floor(mask / 2 ** d) % 2) - (1 - q);
-    for (let d = 0; d < count; d++) for (let e = 0; e <= d; e++) covariance[d]![e]! += squares * part[d]! * part[e]!;
+/** Draws the mass of every slot for one replicate; returns the total, what no walk reaches included. */
+function drawMasses(mass: Float64Array, slots: ReturnType<typeof slotsOf>, { bits, normal }: Walks): number {
+  const { drawn, plain, shared, rest } = slots;
+  const n = drawn.length;
+  let total = rest.mass === 0 ? 0 : Math.max(0, rest.mass + Math.sqrt(rest.squares) * normal());
+  for (let i = 0; i < n; i += 2) {
+    const word = bits();
+    mass[i] = POISSON[word & 0xffff]! * drawn[i]!;
+    if (i + 1 < n) mass[i + 1] = POISSON[word >>> 16]! * drawn[i + 1]!;
   }
-  const factor = lowerFactor(covariance);
-  const normal = normals(bits);
-  const z = new Float64Array(count);
-  for (let r = 0; r < replicates; r++) {
-    for (let d = 0; d < count; d++) z[d] = normal();
-    for (let d = 0; d < count; d++) {
-      let shift = 0;
-      for (let e = 0; e <= d; e++) shift += factor[d]![e]! * z[e]!;
-      quantilesUs[d]![r * qs.length + k] = valueAt(distributions[d]!, massesAbove[d]!, limit - shift);
-    }
+  for (let i = 0; i < plain; i++) total += mass[i]!;
+  for (const stratum of shared) {
+    let sum = 0;
+    for (let i = stratum.from; i < stratum.to; i++) sum += mass[i]!;
+    const drawnTotal = Math.max(0, stratum.total + stratum.deviation * normal());
+    total += drawnTotal;
+    if (sum > 0) for (let i = stratum.from; i < stratum.to; i++) mass[i]! *= drawnTotal / sum;
+    // No row was drawn: they share alike
+    else for (let i = stratum.from; i < stratum.to; i++) mass[i] = drawnTotal / (stratum.to - stratum.from);
   }
-}
-
-/** The first value from the top whose mass with all above exceeds the limit. `above[i]`: mass of i and all higher. */
-function valueAt({ values }: Walked, above: Float64Array, limit: number): number {
-  let [low, high] = [0, values.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (above[middle]! > limit) low = middle;
-    else high = middle - 1;
-  }
-  return values[low]!;
-}
-
-/** Cholesky's factor of a covariance; a distribution that others determine gets a zero on the diagonal. */
-function lowerFactor(covariance: readonly Float64Array[]): Float64Array[] {
-  const count = covariance.length;
-  const factor = covariance.map(() => new Float64Array(count));
-  for (let d = 0; d < count; d++) {
-    for (let e = 0; e <= d; e++) {
-      let sum = covariance[d]![e]!;
-      for (let i = 0; i < e; i++) sum -= factor[d]![i]! * factor[e]![i]!;
-      if (d === e) factor[d]![d] = sum > 1e-9 * covariance[d]![d]! ? Math.sqrt(sum) : 0;
-      else factor[d]![e] = factor[e]![e]! === 0 ? 0 : sum / factor[e]![e]!;
-    }
-  }
-  return factor;
+  return total;
 }
 
 /** Ascending differences (µs) of one quantile between two distributions, replicate by replicate. */

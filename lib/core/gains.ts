@@ -21,6 +21,7 @@ import { smallestN } from './interval';
 import { type Savings, savingsOf } from './levers';
 import type { PlacementScenario } from './placement';
 import { type SampledRequest, unattributedUs } from './request';
+import { type Population, populationOf } from './strata';
 import { type Basis, LEVERS, type Lever } from './terms';
 
 export type { FloorInfo } from './floors';
@@ -69,7 +70,7 @@ export function analyse(input: AnalysisInput): Analysis {
   const isAnything = LEVERS.some((lever) => savings.savedUs[lever] !== null);
   return {
     n: savings.rows.length,
-    nEffective: study.nEffective,
+    nEffective: study.population.nEffective,
     complete: input.complete,
     gains,
     jointGain: isAnything ? gainQuantiles(study, 'joint') : noData(),
@@ -85,8 +86,7 @@ type Option = Lever | 'joint';
 type Study = {
   savings: Savings;
   seed: string;
-  nEffective: number;
-  totalWeight: number;
+  population: Population;
   distributions: Walked[];
   at: Map<Option, number>;
   pointsUs: Float64Array[];
@@ -94,21 +94,12 @@ type Study = {
 };
 
 function examine(savings: Savings, seed: string): Study {
-  const { weights } = savings;
-  let total = 0;
-  let squares = 0;
-  for (const w of weights) {
-    total += w;
-    squares += w * w;
-  }
+  const population = populationOf(savings.rows);
   const study: Study = {
-    ...{ savings, seed, totalWeight: total, resampled: null },
-    nEffective: squares > 0 ? Math.floor((total * total) / squares + 1e-6) : 0,
-    distributions: [],
-    at: new Map(),
-    pointsUs: [],
+    ...{ savings, seed, population, resampled: null },
+    ...{ distributions: [], at: new Map<Option, number>(), pointsUs: [] },
   };
-  if (weights.length === 0) return study;
+  if (savings.rows.length === 0) return study;
   add(study, savings.waitUs);
   for (const lever of LEVERS) {
     const saved = savings.savedUs[lever];
@@ -117,13 +108,13 @@ function examine(savings: Savings, seed: string): Study {
     else study.at.set(lever, add(study, counterfactual(savings, [lever])));
   }
   study.at.set('joint', add(study, counterfactual(savings, LEVERS)));
-  study.resampled = resample(study.distributions, weights, { qs: QS, replicates: REPLICATES, seed });
+  study.resampled = resample(study.distributions, population, { qs: QS, replicates: REPLICATES, seed });
   return study;
 }
 
 function add(study: Study, values: Float64Array): number {
-  const distribution = walked(values, study.savings.weights);
-  study.pointsUs.push(quantilesFromTop(distribution, QS, study.totalWeight));
+  const distribution = walked(values, study.population.weights);
+  study.pointsUs.push(quantilesFromTop(distribution, QS, study.population.total));
   return study.distributions.push(distribution) - 1;
 }
 
@@ -160,10 +151,10 @@ function gainValue(study: Study, option: Option, key: QuantileKey): Value {
   if (study.resampled === null) return { ms: null, lowMs: null, highMs: null, reason: 'no_data' };
   const q = QUANTILE_OF[key];
   const { oneSided, twoSided } = smallestN(q);
-  if (study.nEffective < oneSided) return { ms: null, lowMs: null, highMs: null, reason: 'too_few' };
+  if (study.population.nEffective < oneSided) return { ms: null, lowMs: null, highMs: null, reason: 'too_few' };
   const spread = differences(study.resampled, { minuend: 0, subtrahend: study.at.get(option)!, q });
   const gainUs = pointUs(study, option, key);
-  const isOneSided = study.nEffective < twoSided;
+  const isOneSided = study.population.nEffective < twoSided;
   const low = percentileOfReplicates(spread, isOneSided ? 0.05 : 0.025);
   const high = isOneSided ? null : percentileOfReplicates(spread, 0.975);
   return {
@@ -180,7 +171,7 @@ function headlineOf(study: Study, gains: Record<Lever, GainQuantiles>): Headline
   if (new Set(study.savings.rows.map((row) => row.dims.endpoint)).size > 1)
     return { reason: 'several_endpoints', ...NOTHING };
   const quantile = (['p99', 'p90', 'p50'] as const).find(
-    (key) => study.nEffective >= smallestN(QUANTILE_OF[key]).oneSided,
+    (key) => study.population.nEffective >= smallestN(QUANTILE_OF[key]).oneSided,
   );
   if (quantile === undefined) return { reason: 'too_few', ...NOTHING };
   const named = name(study, gains, quantile);
@@ -267,7 +258,8 @@ function maskedSet(study: Study, ranked: Lever[], quantile: QuantileKey): Named 
 
 /** What a lever saves in all (weighted µs) over the requests slower than the percentile would be without any fault. */
 function tailSavedUs(study: Study, lever: Lever, quantile: QuantileKey): number {
-  const { waitUs, weights, savedUs } = study.savings;
+  const { waitUs, savedUs } = study.savings;
+  const { weights } = study.population;
   const from = study.pointsUs[study.at.get('joint')!]![QS.indexOf(QUANTILE_OF[quantile])]!;
   const saved = savedUs[lever];
   if (saved === null) return 0;
@@ -290,8 +282,8 @@ function setGain(study: Study, levers: readonly Lever[], quantile: QuantileKey):
     at: new Map(),
   };
   own.at.set('joint', add(own, counterfactual(study.savings, levers)));
-  const { seed, savings } = study;
-  own.resampled = resample(own.distributions, savings.weights, { qs: QS, replicates: REPLICATES, seed });
+  const qs = [QUANTILE_OF[quantile]];
+  own.resampled = resample(own.distributions, study.population, { qs, replicates: REPLICATES, seed: study.seed });
   return gainValue(own, 'joint', quantile);
 }
 
@@ -309,7 +301,8 @@ function tailLeverOf(gains: Record<Lever, GainQuantiles>): Headline['tailLever']
 
 /** More than half of the wait of the slowest 1 % is time that nothing explains. */
 function isMostlyUnattributed(study: Study): boolean {
-  const { rows, waitUs, weights } = study.savings;
+  const { rows, waitUs } = study.savings;
+  const { weights } = study.population;
   const from = study.pointsUs[0]![QS.indexOf(QUANTILE_OF.p99)]!;
   // The share of each request, not of all their time: a few time-outs of a minute would outweigh all others.
   let requests = 0;

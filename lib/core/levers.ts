@@ -30,7 +30,6 @@ export type Savings = {
   /** The requests that tell a wait on this basis, and per request, in their order: */
   rows: readonly SampledRequest[];
   waitUs: Float64Array;
-  weights: Float64Array;
   /** Null where the lever's terms were measured in no request. */
   savedUs: Record<Lever, Float64Array | null>;
   /** What two levers would both count, to be taken off when they act together. */
@@ -91,7 +90,6 @@ export function savingsOf(question: { rows: readonly SampledRequest[]; basis: Ba
   }
   return {
     ...{ rows, waitUs: wait, savedUs: saved, placements: placement.scenarios },
-    weights: Float64Array.from(rows, (row) => row.weight),
     overlaps: [{ levers: ['geography', 'connection'], us: setupTwice }],
     floors: floorInfos(resolved.seen, context, queueFloors),
     placementWords: isPlaced(resolved.seen, context) ? null : placement.words,

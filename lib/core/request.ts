@@ -6,6 +6,7 @@
 // Ten measured terms and `unattributed` add up to the time until the first output; `decode` is the rest, up to e2e.
 // Without a first output (not streamed) the same terms, with `decode` if it is known, add up to e2e.
 
+import type { Stratum } from './strata';
 import {
   type Basis,
   type CacheKind,
@@ -107,6 +108,8 @@ export type SampledRequest = Pick<
 > & {
   /** Stands for this many requests: its own weight × (its bucket's weight ÷ the weight kept there). Not an integer. */
   weight: number;
+  /** The bucket of a sample that this row stands for with others; absent when every request was kept. */
+  stratum?: Stratum;
 };
 
 type Durations = Pick<TimedRequest, 'e2eUs' | 'ttftUs' | 'outcome'>;

@@ -290,7 +290,13 @@ export function sampleRows(
       const some = readRows(sample, bucket, cap);
       const factor = bucket.weight / some.reduce((sum, row) => sum + row.weight, 0);
       // These rows are this call's own: nobody else holds them
-      if (factor !== 1) for (const row of some) row.weight *= factor;
+      if (factor !== 1) {
+        const stratum = { kept: some.length, factor };
+        for (const row of some) {
+          row.weight *= factor;
+          row.stratum = stratum;
+        }
+      }
       for (const row of some) rows.push(row);
     }
   }
