@@ -1,6 +1,6 @@
 // Requests drawn from known shapes, so that the true gain is known too.
 import { type Analysis, analyse } from '@/lib/core/gains';
-import type { SampledRequest } from '@/lib/core/request';
+import type { SampledRequest, TimedRequest } from '@/lib/core/request';
 import { MEASURED_TERMS } from '@/lib/core/terms';
 import { aRequest } from './requests';
 
@@ -28,7 +28,7 @@ export const SHAPES: Record<string, Draw> = {
   bimodal: (u) => ({ restMs: u() < 0.5 ? 100 : 400 + 50 * u(), retryMs: u() < 0.1 ? 200 * u() : 10 }),
 };
 
-export function rowsOf(draw: Draw, n: number, seed: number): SampledRequest[] {
+export function rowsOf(draw: Draw, n: number, seed: number): TimedRequest[] {
   const u = uniforms(seed);
   const { dims } = aRequest();
   return Array.from({ length: n }, (_, i) => {
