@@ -80,6 +80,7 @@ async function fill(projectId: string): Promise<void> {
   }
   for (let hour = 0; hour < 7 * 24; hour++) {
     const samples = hour >= 6 * 24 ? (['sampleE2e'] as const) : [];
+    if (hour % 24 === 0) console.error(`hours from ${hour} on`);
     await storePeriod(client, project, { tier: 'hour', startS: END_S - (7 * 24 - hour) * 3600, samples });
   }
   for (let slot = 0; slot < 288; slot++)

@@ -241,18 +241,33 @@ export function periodParts(period: MadePeriod, requests: number): Part[] {
     if (n > 0) whole('endpoint', keyOf(e, 0, 0, 0), { template: templateOf(1, 1), n });
   }
   if (tier === '5min') return parts.all();
+  for (let e = 0; e < 40; e++) {
+    for (let s = 0; s < 4; s++)
+      durations('endpointServiceRegion', keyOf(e, 0, s, 0), {
+        template: templateOf(1, 1),
+        n: rounded(requests * SHARE.endpoint[e]! * SHARE.service[s]!),
+      });
+    for (let m = 0; m < 6; m++)
+      durations('endpointModel', keyOf(e, 0, 0, m), {
+        template: templateOf(1, m),
+        n: rounded(requests * SHARE.endpoint[e]! * SHARE.model[m]!),
+      });
+  }
   for (let e = 0; e < 40; e++)
     for (let c = 0; c < 12; c++) {
       const pairN = rounded(requests * SHARE.endpoint[e]! * SHARE.client[c]!);
       if (pairN === 0) continue;
       const template = templateOf(c, 1);
       whole('endpointClientRegion', keyOf(e, c, 0, 0), { template, n: pairN });
-      for (const family of period.samples)
+      for (const family of period.samples) {
+        // The full sample of a day is read for single cells only
+        if (family === 'sampleE2e' && tier === 'day' && e > 0) continue;
         parts.set(
           'endpointClientRegion',
           keyOf(e, c, 0, 0),
           sampleCell(family, tier, { template, key: keyOf(e, c, 0, 1), n: pairN, startS }),
         );
+      }
       for (let s = 0; s < 4; s++)
         for (let m = 0; m < 6; m++) {
           const n = rounded(pairN * SHARE.service[s]! * SHARE.model[m]!);

@@ -46,13 +46,15 @@ export const FAMILIES = [
   'thinTtft',
 ] as const;
 export type Family = (typeof FAMILIES)[number];
+/** From the smallest to the largest, so that the first that knows what is asked for is read. */
 export const GROUPINGS = [
   'all',
   'endpoint',
   'clientRegion',
-  'serviceRegion',
   'endpointClientRegion',
   'regionPair',
+  'endpointServiceRegion',
+  'endpointModel',
   'full',
 ] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -75,15 +77,23 @@ export const DIMENSIONS_OF: Record<Grouping, readonly KeyDimension[]> = {
   all: [],
   endpoint: ['endpoint'],
   clientRegion: ['clientRegion'],
-  serviceRegion: ['serviceRegion'],
   endpointClientRegion: ['endpoint', 'clientRegion'],
   regionPair: ['clientRegion', 'serviceRegion'],
+  endpointServiceRegion: ['endpoint', 'serviceRegion'],
+  endpointModel: ['endpoint', 'provider', 'model'],
   full: KEY_DIMENSIONS,
 };
 
 const FINE_GROUPINGS: readonly Grouping[] = ['all', 'endpoint', 'clientRegion'];
 const ANATOMY_GROUPINGS: readonly Grouping[] = ['endpoint', 'endpointClientRegion'];
-const TERM_GROUPINGS: readonly Grouping[] = ['endpoint', 'endpointClientRegion', 'regionPair', 'full'];
+const TERM_GROUPINGS: readonly Grouping[] = [
+  'endpoint',
+  'endpointClientRegion',
+  'regionPair',
+  'endpointServiceRegion',
+  'endpointModel',
+  'full',
+];
 
 /** Whether a grouping has this tier and family at all: only what some page or answer asks for. */
 export function isStored(grouping: Grouping, tier: Tier, family: Family): boolean {
