@@ -29,6 +29,8 @@ const REPLY_ON_HOST_US = 20_000;
 export type Placement = {
   /** Clock → µs that it runs ahead of the root's. */
   aheadUs: Map<string, number>;
+  /** The same for clocks that a message's answer has told; µs to add. */
+  toldByAnswer: Map<string, number>;
   /** A message was sent whose consumer is not seen, or whose wait no clock tells. */
   queueUnknown: boolean;
   /** The answer was collected after the root had ended (202): the end of the work that made it; else null. */
@@ -37,10 +39,15 @@ export type Placement = {
 
 /** Places a whole tree in place. Parents come before their children. */
 export function placeTree(root: Node): Placement {
-  const placement: Placement = { aheadUs: new Map([[root.clock, 0]]), queueUnknown: false, answeredUs: null };
+  const placement: Placement = {
+    aheadUs: new Map([[root.clock, 0]]),
+    toldByAnswer: new Map(),
+    queueUnknown: false,
+    answeredUs: null,
+  };
   const messages: Node[] = [];
   place(root, { placement, messages });
-  for (const message of messages) placeMessage(message, { placement, root });
+  placeMessages(messages, { placement, root });
   lift(root);
   if (!placement.queueUnknown) placement.queueUnknown = hasUnansweredProducer(root);
   return placement;
@@ -89,7 +96,11 @@ function placeCall(child: Node, node: Node, placement: Placement): void {
     (shift) => start + shift >= node.startUs - SLACK_US && end + shift <= node.endUs + SLACK_US,
   );
   const roomUs = Math.max(0, node.endUs - node.startUs - (end - start));
-  const shift = fitting ?? Math.round(node.startUs + roomUs / 2 - start);
+  // What rounding makes stick out is moved in, so that it costs neither side its length
+  const shift =
+    fitting === undefined
+      ? Math.round(node.startUs + roomUs / 2 - start)
+      : Math.max(node.startUs - start, Math.min(fitting, node.startUs + roomUs - start));
   setShift(child, shift);
   if (!placement.aheadUs.has(child.clock)) placement.aheadUs.set(child.clock, -shift);
 }
@@ -101,6 +112,11 @@ function waiters(message: Node): Node[] {
   return found;
 }
 
+/** The last answer first: what it tells of its clock places the jobs before it. */
+function placeMessages(messages: readonly Node[], { placement, root }: { placement: Placement; root: Node }): void {
+  for (const message of [...messages].sort((a, b) => b.endUs - a.endUs)) placeMessage(message, { placement, root });
+}
+
 function placeMessage(message: Node, { placement, root }: { placement: Placement; root: Node }): void {
   const producer = message.parent!;
   const sentUs = producer.startUs;
@@ -110,7 +126,10 @@ function placeMessage(message: Node, { placement, root }: { placement: Placement
   if (shift === null) {
     placement.queueUnknown = true;
     message.outlives = true;
-  } else if (!placement.aheadUs.has(message.clock)) placement.aheadUs.set(message.clock, -shift);
+  } else {
+    placement.toldByAnswer.set(message.clock, shift);
+    if (!placement.aheadUs.has(message.clock)) placement.aheadUs.set(message.clock, -shift);
+  }
   setShift(message, shift ?? sentUs - message.span!.startUs);
   message.startUs = Math.max(message.startUs, sentUs);
   message.endUs = Math.max(message.startUs, message.endUs);
@@ -126,7 +145,7 @@ function placeMessage(message: Node, { placement, root }: { placement: Placement
   }
   const next: Node[] = [];
   place(message, { placement, messages: next });
-  for (const one of next) placeMessage(one, { placement, root });
+  placeMessages(next, { placement, root });
 }
 
 /** The innermost ancestor in which a placed message ends, else the outermost that was still there when it began. */
@@ -185,6 +204,8 @@ function shiftOfMessage(message: Node, placement: Placement): number | null {
   const producer = message.parent!;
   const span = message.span!;
   if (message.clock === producer.clock) return producer.shiftUs;
+  const told = placement.toldByAnswer.get(message.clock);
+  if (told !== undefined && span.startUs + told >= producer.startUs - SLACK_US) return told;
   const byRoundTrips = placement.aheadUs.get(message.clock);
   const end = Math.max(span.startUs, span.endUs);
   const [earlyUs, replyUs] = isOneHost(message, producer) ? [REPLY_ON_HOST_US, REPLY_ON_HOST_US] : [SLACK_US, REPLY_US];

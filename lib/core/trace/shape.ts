@@ -112,6 +112,7 @@ function attemptKey(node: Node): string | null {
   if (span === null || node.outlives) return null;
   if (node.crossing === 'message') return `message ${span.name}`;
   // A fall-back asks another model, or another host
+  if (span.kind === 'client' && node.parent?.role.is === 'call') return 'part of a call';
   if (node.role.is === 'call') return `call ${node.role.stage}`;
   if (node.role.is === 'client')
     return `client ${textOf(span.attributes, 'server.address')} ${span.name} ${pathOf(span)}`;
