@@ -155,7 +155,9 @@ function isInProcessOf(node: Node, call: Node): boolean {
 }
 
 function outsideCalls(time: OwnTime, around: Surroundings): { term: Term; derived: boolean } {
-  const { node } = time;
+  const { node, after } = time;
+  // The result is ready and waits to be collected
+  if (after?.isCollected) return { term: 'queue', derived: true };
   const served = node.children.find((child) => child.crossing === 'call' && child.span !== null);
   if (node.span?.kind === 'client' && served !== undefined)
     return { term: wayTerm(node, served, around), derived: true };

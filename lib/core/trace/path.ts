@@ -18,7 +18,13 @@ import type { Node } from './tree';
 export type Piece = { child: Node | null; startUs: number; endUs: number };
 
 /** A stretch of a node's own time on the path of the whole request; µs on the root's clock. */
-export type OwnTime = { node: Node; startUs: number; endUs: number };
+export type OwnTime = {
+  node: Node;
+  startUs: number;
+  endUs: number;
+  /** The child that the path was in before, if any. */
+  after: Node | null;
+};
 
 /** The pieces of a node between two moments, in order. */
 export function piecesOf(node: Node, { fromUs, toUs }: { fromUs: number; toUs: number }): Piece[] {
@@ -88,14 +94,16 @@ type Range = { fromUs: number; toUs: number; cutUs: number };
 function collect(node: Node, range: Range, into: OwnTime[]): void {
   const pieces = piecesOf(node, range);
   const last = pieces.findLast((piece) => piece.child !== null);
+  let after: Node | null = null;
   for (const piece of pieces) {
     const { child, startUs } = piece;
     if (startUs >= range.cutUs) return;
     const endUs = Math.min(piece.endUs, range.cutUs);
     if (child === null) {
-      into.push({ node, startUs, endUs });
+      into.push({ node, startUs, endUs, after });
       continue;
     }
+    after = child;
     const backUs = piece === last ? wayBackUs(node, child) : 0;
     const cutUs = range.cutUs - backUs;
     if (cutUs >= piece.endUs) {
@@ -105,7 +113,7 @@ function collect(node: Node, range: Range, into: OwnTime[]): void {
     const reachedUs = Math.max(startUs, Math.min(piece.endUs, cutUs));
     if (reachedUs > startUs) collect(child, { fromUs: startUs, toUs: piece.endUs, cutUs: reachedUs }, into);
     const arrivedUs = Math.min(range.cutUs, node.endUs);
-    if (backUs > 0 && arrivedUs > reachedUs) into.push({ node, startUs: reachedUs, endUs: arrivedUs });
+    if (backUs > 0 && arrivedUs > reachedUs) into.push({ node, startUs: reachedUs, endUs: arrivedUs, after });
     return;
   }
 }

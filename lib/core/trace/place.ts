@@ -135,6 +135,7 @@ function placeMessage(message: Node, { placement, root }: { placement: Placement
   message.endUs = Math.max(message.startUs, message.endUs);
   const host = waiterOf(message) ?? root;
   if (!message.outlives && message.endUs > host.endUs + SLACK_US) judgeOutliving(message, { host, root, placement });
+  message.isCollected = topOfProcess(producer).endUs <= message.startUs && topOfProcess(producer) !== host;
   hang(message, host);
   if (!message.outlives) {
     const wait = waitNode({ startUs: sentUs, endUs: message.startUs });
@@ -190,11 +191,11 @@ function coveredUs(nodes: readonly Node[], { fromUs, toUs }: { fromUs: number; t
   return covered;
 }
 
-/** The sender's end minus the job's length, for the sender that has room for it; null when none has. */
+/** The sender's end minus the job's length, where the sender's own process had room to wait for it; else null. */
 function shiftByDurations(message: Node, { sentUs, lengthUs }: { sentUs: number; lengthUs: number }): number | null {
-  const room = (n: Node) => sentUs + lengthUs <= n.endUs + REPLY_US;
-  const waiter = [topOfProcess(message.parent!), ...waiters(message)].find(room);
-  return waiter === undefined ? null : Math.max(sentUs, waiter.endUs - lengthUs) - message.span!.startUs;
+  const entry = topOfProcess(message.parent!);
+  if (sentUs + lengthUs > entry.endUs + REPLY_US) return null;
+  return Math.max(sentUs, entry.endUs - lengthUs) - message.span!.startUs;
 }
 
 const isOneHost = (a: Node, b: Node) => a.host !== null && a.host === b.host;

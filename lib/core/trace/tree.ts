@@ -28,6 +28,8 @@ export type Node = {
   shiftUs: number;
   /** Nobody waited for it: it ran on after everything above it had ended. */
   outlives: boolean;
+  /** A job whose sender had answered before it began (202): somebody above collected its result later. */
+  isCollected: boolean;
   /** How many failed attempts came before (on the attempt that answered). */
   failedBefore: number;
 };
@@ -100,6 +102,7 @@ export function waitNode({ startUs, endUs }: { startUs: number; endUs: number })
     sameClock: true,
     shiftUs: 0,
     outlives: false,
+    isCollected: false,
     failedBefore: 0,
   };
 }
