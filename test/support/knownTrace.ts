@@ -46,8 +46,10 @@ export function plans(ahead: fc.Arbitrary<number>): fc.Arbitrary<Plan> {
     passOnUs: us(1, 15),
     queueUs: fc.option(us(1, 2_000)),
     replyUs: us(0, 3),
-    steps: fc.tuple(fc.oneof({ weight: 4, arbitrary: some }, { weight: 1, arbitrary: agent }), call).map(([before, last]) => [...before, last]),
-    firstUs: fc.option(us(5, 19)),
+    steps: fc
+      .tuple(fc.oneof({ weight: 4, arbitrary: some }, { weight: 1, arbitrary: agent }), call)
+      .map(([before, last]) => [...before, last]),
+    firstUs: fc.option(us(5, 15)),
     aheadUs: fc.record({ gate: ahead, work: ahead, model: ahead }),
   });
 }
@@ -64,7 +66,18 @@ class Recorder {
     this.truth[term] = (this.truth[term] ?? 0) + durationUs;
   }
 
-  span(host: Host, at: { parent: Span | null; kind: SpanKind; name: string; fromUs: number; toUs: number; attributes?: Attributes; isFailed?: boolean }): Span {
+  span(
+    host: Host,
+    at: {
+      parent: Span | null;
+      kind: SpanKind;
+      name: string;
+      fromUs: number;
+      toUs: number;
+      attributes?: Attributes;
+      isFailed?: boolean;
+    },
+  ): Span {
     const aheadUs = host === 'app' ? 0 : this.plan.aheadUs[host];
     const span: Span = {
       traceId: 'ac'.repeat(16),
@@ -90,15 +103,33 @@ class Recorder {
 /** The spans of a plan, and its terms until the first output (µs). */
 export function perform(plan: Plan): { spans: Span[]; truth: Truth; e2eUs: number; ttftUs: number | null } {
   const recorder = new Recorder(plan);
-  const ask = recorder.span('app', { parent: null, kind: 'client', name: 'POST', fromUs: 0, toUs: 0, attributes: POST });
+  const ask = recorder.span('app', {
+    parent: null,
+    kind: 'client',
+    name: 'POST',
+    fromUs: 0,
+    toUs: 0,
+    attributes: POST,
+  });
   const at = plan.connectUs + plan.wayUs;
-  if (plan.connectUs > 0) recorder.span('app', { parent: ask, kind: 'internal', name: 'tcp.connect', fromUs: 0, toUs: plan.connectUs });
+  if (plan.connectUs > 0)
+    recorder.span('app', { parent: ask, kind: 'internal', name: 'tcp.connect', fromUs: 0, toUs: plan.connectUs });
   recorder.add('network', 2 * plan.wayUs);
   if (plan.connectUs > 0) recorder.add('connection', plan.connectUs);
-  const infer = recorder.span('gate', { parent: ask, kind: 'server', name: 'POST /infer', fromUs: at, toUs: at, attributes: POST });
+  const infer = recorder.span('gate', {
+    parent: ask,
+    kind: 'server',
+    name: 'POST /infer',
+    fromUs: at,
+    toUs: at,
+    attributes: POST,
+  });
   recorder.span('gate', { parent: infer, kind: 'internal', name: 'route', fromUs: at, toUs: at + plan.passOnUs });
   recorder.add('routing', plan.passOnUs);
-  const done = plan.queueUs === null ? passOn(recorder, plan, { infer, fromUs: at + plan.passOnUs }) : enqueue(recorder, plan, { infer, fromUs: at + plan.passOnUs });
+  const done =
+    plan.queueUs === null
+      ? passOn(recorder, plan, { infer, fromUs: at + plan.passOnUs })
+      : enqueue(recorder, plan, { infer, fromUs: at + plan.passOnUs });
   infer.endUs += done.toUs - at;
   ask.endUs += done.toUs + plan.wayUs;
   const e2eUs = done.toUs + plan.wayUs;
@@ -111,8 +142,22 @@ type Done = { toUs: number; decodeUs: number | null };
 
 function enqueue(recorder: Recorder, plan: Plan, { infer, fromUs }: { infer: Span; fromUs: number }): Done {
   const takenUs = fromUs + plan.queueUs!;
-  const send = recorder.span('gate', { parent: infer, kind: 'producer', name: 'send jobs', fromUs, toUs: fromUs + 800, attributes: { 'messaging.system': 'redis' } });
-  const run = recorder.span('work', { parent: send, kind: 'consumer', name: 'process jobs', fromUs: takenUs, toUs: takenUs, attributes: { 'messaging.system': 'redis' } });
+  const send = recorder.span('gate', {
+    parent: infer,
+    kind: 'producer',
+    name: 'send jobs',
+    fromUs,
+    toUs: fromUs + 800,
+    attributes: { 'messaging.system': 'redis' },
+  });
+  const run = recorder.span('work', {
+    parent: send,
+    kind: 'consumer',
+    name: 'process jobs',
+    fromUs: takenUs,
+    toUs: takenUs,
+    attributes: { 'messaging.system': 'redis' },
+  });
   const done = runSteps(recorder, plan, { parent: run, fromUs: takenUs });
   run.endUs += done.toUs - takenUs;
   recorder.add('queue', plan.queueUs!);
@@ -122,8 +167,22 @@ function enqueue(recorder: Recorder, plan: Plan, { infer, fromUs }: { infer: Spa
 
 function passOn(recorder: Recorder, plan: Plan, { infer, fromUs }: { infer: Span; fromUs: number }): Done {
   const hopUs = plan.replyUs;
-  const forward = recorder.span('gate', { parent: infer, kind: 'client', name: 'POST', fromUs, toUs: fromUs, attributes: { 'http.request.method': 'POST' } });
-  const serve = recorder.span('work', { parent: forward, kind: 'server', name: 'POST /run', fromUs: fromUs + hopUs, toUs: fromUs + hopUs, attributes: POST });
+  const forward = recorder.span('gate', {
+    parent: infer,
+    kind: 'client',
+    name: 'POST',
+    fromUs,
+    toUs: fromUs,
+    attributes: { 'http.request.method': 'POST' },
+  });
+  const serve = recorder.span('work', {
+    parent: forward,
+    kind: 'server',
+    name: 'POST /run',
+    fromUs: fromUs + hopUs,
+    toUs: fromUs + hopUs,
+    attributes: POST,
+  });
   const done = runSteps(recorder, plan, { parent: serve, fromUs: fromUs + hopUs });
   serve.endUs += done.toUs - fromUs - hopUs;
   forward.endUs += done.toUs + hopUs - fromUs;
@@ -141,7 +200,14 @@ function runSteps(recorder: Recorder, plan: Plan, { parent, fromUs }: { parent: 
       at += step.us;
     } else if (step.is === 'branches') {
       recorder.span('work', { parent, kind: 'internal', name: `search ${i}`, fromUs: at, toUs: at + step.workUs });
-      recorder.span('work', { parent, kind: 'client', name: `chat ${i}`, fromUs: at, toUs: at + step.callUs, attributes: CHAT });
+      recorder.span('work', {
+        parent,
+        kind: 'client',
+        name: `chat ${i}`,
+        fromUs: at,
+        toUs: at + step.callUs,
+        attributes: CHAT,
+      });
       // Equal branches: whichever is named, it took that long
       if (step.workUs >= step.callUs) recorder.add('application', step.workUs);
       else recorder.add('model', step.callUs);
@@ -163,16 +229,46 @@ function runCall(
 ): Done {
   let at = fromUs;
   if (step.failedUs > 0) {
-    recorder.span('work', { parent, kind: 'client', name: 'chat m', fromUs: at, toUs: at + step.failedUs, attributes: CHAT, isFailed: true });
+    recorder.span('work', {
+      parent,
+      kind: 'client',
+      name: 'chat m',
+      fromUs: at,
+      toUs: at + step.failedUs,
+      attributes: CHAT,
+      isFailed: true,
+    });
     recorder.add('retry', step.failedUs + step.backOffUs);
     at += step.failedUs + step.backOffUs;
   }
   const endUs = at + 2 * step.outUs + step.edgeUs + step.modelUs;
-  const told = firstUs === null ? {} : { 'gen_ai.response.time_to_first_chunk': (2 * step.outUs + step.edgeUs + firstUs) / 1e6 };
-  const chat = recorder.span('work', { parent, kind: 'client', name: 'chat m', fromUs: at, toUs: endUs, attributes: { ...CHAT, ...told } });
-  const serve = recorder.span('model', { parent: chat, kind: 'server', name: 'POST', fromUs: at + step.outUs, toUs: endUs - step.outUs, attributes: POST });
+  const told =
+    firstUs === null ? {} : { 'gen_ai.response.time_to_first_chunk': (2 * step.outUs + step.edgeUs + firstUs) / 1e6 };
+  const chat = recorder.span('work', {
+    parent,
+    kind: 'client',
+    name: 'chat m',
+    fromUs: at,
+    toUs: endUs,
+    attributes: { ...CHAT, ...told },
+  });
+  const serve = recorder.span('model', {
+    parent: chat,
+    kind: 'server',
+    name: 'POST',
+    fromUs: at + step.outUs,
+    toUs: endUs - step.outUs,
+    attributes: POST,
+  });
   const computeUs = at + step.outUs + step.edgeUs;
-  recorder.span('model', { parent: serve, kind: 'internal', name: 'inference', fromUs: computeUs, toUs: computeUs + step.modelUs, attributes: { 'gen_ai.request.model': 'm' } });
+  recorder.span('model', {
+    parent: serve,
+    kind: 'internal',
+    name: 'inference',
+    fromUs: computeUs,
+    toUs: computeUs + step.modelUs,
+    attributes: { 'gen_ai.request.model': 'm' },
+  });
   recorder.add('modelHop', 2 * step.outUs + step.edgeUs);
   recorder.add('model', firstUs ?? step.modelUs);
   return { toUs: endUs, decodeUs: firstUs === null ? null : step.modelUs - firstUs };

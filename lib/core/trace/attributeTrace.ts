@@ -8,17 +8,18 @@ import { packEvidence, type TimedRequest } from '../request';
 import { type Evidence, MEASURED_TERMS, type MeasuredTerm, type Term } from '../terms';
 import type { AttributedTrace, AttributeTrace, IgnoredReason, TermRule, TracedRequest, TraceNote } from './attributed';
 import { type CallRecord, callsOf, toldOf } from './calls';
+import { connectionKindOf } from './connections';
 import { clientRegionOf, endpointOf, firstServed, outcomeOf, vantageOf, weightOf } from './describe';
 import { type FirstOutput, firstOutputOf, judge } from './firstOutput';
 import { type NamedTime, nameOwnTime, type Surroundings, survey, zeroTerms } from './ownTime';
 import { arrivalUs, criticalPath, type OwnTime, pathUntil } from './path';
-import { type Placement, placeTree, SLACK_US } from './place';
+import { type Placement, placeTree } from './place';
 import { regionOf, textOf } from './read';
 import { type ReplicaStart, replicaStartsOf } from './replicas';
 import { isRequest } from './requests';
-import { connectionKindOf, shapeTree } from './shape';
+import { shapeTree } from './shape';
 import type { Span } from './span';
-import { buildForest, type Node, walkTree } from './tree';
+import { buildForest, type Node, SLACK_US, walkTree } from './tree';
 
 export type TraceQuestion = Parameters<AttributeTrace>[0];
 

@@ -16,8 +16,8 @@ export type FirstOutput =
   | { is: 'noStream' };
 
 const SMALLEST_US = 1_500;
-/** What start times rounded to the millisecond can hide, and a part of the whole for slow ones. */
-const sameUs = (lengthUs: number) => 1_000 + lengthUs / 1_000;
+/** What start times rounded to the millisecond can hide, and the last digits of a duration told in seconds. */
+const sameUs = (lengthUs: number) => 1_000 + lengthUs / 10_000;
 
 /** What a span tells of its first output. `afterUs`: µs after its start. */
 export function firstOutputOf(span: Span): FirstOutput {

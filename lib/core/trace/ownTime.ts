@@ -11,9 +11,9 @@
 //   anything named                                                 application
 
 import type { Term, Vantage } from '../terms';
+import { connectionEvents } from './connections';
 import type { OwnTime } from './path';
 import { regionOf } from './read';
-import { connectionEvents } from './shape';
 import { type Node, walkTree } from './tree';
 
 /** A gap in an instrumented service that is still taken for its own code; µs. */

@@ -11,8 +11,7 @@
 //
 // The pieces partition the root exactly, whatever the spans say.
 
-import { SLACK_US } from './place';
-import type { Node } from './tree';
+import { type Node, SLACK_US } from './tree';
 
 /** A stretch of the path: a child's, or the node's own (`child` null). */
 export type Piece = { child: Node | null; startUs: number; endUs: number };

@@ -16,11 +16,10 @@
 //
 // JavaScript SDKs start spans at whole milliseconds and end them exactly: up to SLACK of overlap means nothing.
 
+import { adoptConnections, readyUs } from './connections';
 import { statusOf } from './read';
-import { hang, type Node, waitNode, walkTree } from './tree';
+import { hang, type Node, SLACK_US, waitNode, walkTree } from './tree';
 
-/** How far a child may stick out of its parent by rounding alone; µs. */
-export const SLACK_US = 2_000;
 /** How late after a job's end its waiting sender may end for the two clocks to be taken as one; µs. */
 const REPLY_US = 5_000;
 /** The same for two processes of one host. */
@@ -56,6 +55,7 @@ export function placeTree(root: Node): Placement {
 type Work = { placement: Placement; messages: Node[] };
 
 function place(node: Node, work: Work): void {
+  adoptConnections(node);
   for (const child of [...node.children].sort((a, b) => a.startUs - b.startUs)) {
     if (child.span?.kind === 'consumer' && child.role.is === 'entry') {
       child.crossing = 'message';
@@ -92,15 +92,18 @@ function candidates(node: Node, neighbour: Node, placement: Placement): number[]
 function placeCall(child: Node, node: Node, placement: Placement): void {
   const span = child.span!;
   const [start, end] = [span.startUs, Math.max(span.startUs, span.endUs)];
+  // Nobody can serve before the connection is there, unless it must have been so to fit
+  const readyAt = readyUs(node);
+  const fromUs = node.endUs - readyAt >= end - start ? readyAt : node.startUs;
   const fitting = candidates(child, node, placement).find(
-    (shift) => start + shift >= node.startUs - SLACK_US && end + shift <= node.endUs + SLACK_US,
+    (shift) => start + shift >= fromUs - SLACK_US && end + shift <= node.endUs + SLACK_US,
   );
-  const roomUs = Math.max(0, node.endUs - node.startUs - (end - start));
+  const roomUs = Math.max(0, node.endUs - fromUs - (end - start));
   // What rounding makes stick out is moved in, so that it costs neither side its length
   const shift =
     fitting === undefined
-      ? Math.round(node.startUs + roomUs / 2 - start)
-      : Math.max(node.startUs - start, Math.min(fitting, node.startUs + roomUs - start));
+      ? Math.round(fromUs + roomUs / 2 - start)
+      : Math.max(fromUs - start, Math.min(fitting, fromUs + roomUs - start));
   setShift(child, shift);
   if (!placement.aheadUs.has(child.clock)) placement.aheadUs.set(child.clock, -shift);
 }
@@ -139,10 +142,10 @@ function placeMessage(message: Node, { placement, root }: { placement: Placement
   hang(message, host);
   if (!message.outlives) {
     const wait = waitNode({ startUs: sentUs, endUs: message.startUs });
-    Object.assign(wait, { told: 'queue', crossing: 'message', sameClock: message.sameClock });
+    Object.assign(wait, { told: 'queue', crossing: 'message', sameClock: message.sameClock, clock: host.clock });
     hang(wait, host);
     // The message is on its way while its sending is still being acknowledged
-    if (producer.parent?.crossing !== 'message') hang(producer, wait);
+    if (producer.parent !== null && producer.parent.crossing !== 'message') hang(producer, wait);
   }
   const next: Node[] = [];
   place(message, { placement, messages: next });
@@ -214,6 +217,7 @@ function shiftOfMessage(message: Node, placement: Placement): number | null {
     const isAfter = span.startUs + shift >= producer.startUs - SLACK_US;
     if (!isAfter) continue;
     const fits = waiters(message).some((n) => {
+      if (n.clock !== producer.clock) return false;
       const lateUs = n.endUs - (end + shift);
       return lateUs >= -earlyUs && lateUs <= replyUs;
     });

@@ -42,6 +42,9 @@ export type Forest = {
   rootless: number;
 };
 
+/** How far a child may stick out of its parent by rounding alone; µs. */
+export const SLACK_US = 2_000;
+
 const idOf = (span: { traceId: string; spanId: string }) => `${span.traceId}/${span.spanId}`;
 
 /** The trees of these spans, whatever their order. */

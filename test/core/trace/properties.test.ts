@@ -13,7 +13,8 @@ import { type Plan, perform, plans } from '../../support/knownTrace';
 const RUNS = { numRuns: 400, seed: 7 };
 
 function expectSound(request: TimedRequest): void {
-  for (const us of request.terms) if (us !== null && !(Number.isInteger(us) && us >= 0)) expect.fail(`term of ${us} µs`);
+  for (const us of request.terms)
+    if (us !== null && !(Number.isInteger(us) && us >= 0)) expect.fail(`term of ${us} µs`);
   const rest = unattributedUs(request);
   if (rest < 0) expect.fail(`${rest} µs too much`);
   if (request.ttftUs !== null) expect(request.ttftUs + request.decodeUs!).toBe(request.e2eUs);
@@ -26,7 +27,10 @@ function expectTruth(plan: Plan, toleranceUs: number): void {
   expect(request.e2eUs).toBe(e2eUs);
   expect(steps).toBeGreaterThanOrEqual(plan.steps.filter((step) => step.is === 'call').length);
   if (ttftUs === null) expect(request.ttftUs).toBeNull();
-  else expect(Math.abs(Number(request.ttftUs) - ttftUs), `ttft ${request.ttftUs}, true ${ttftUs}`).toBeLessThanOrEqual(toleranceUs);
+  else
+    expect(Math.abs(Number(request.ttftUs) - ttftUs), `ttft ${request.ttftUs}, true ${ttftUs}`).toBeLessThanOrEqual(
+      toleranceUs,
+    );
   MEASURED_TERMS.forEach((term, i) => {
     const found = request.terms[i] ?? 0;
     const known = truth[term] ?? 0;
@@ -36,12 +40,18 @@ function expectTruth(plan: Plan, toleranceUs: number): void {
 
 describe('known requests', () => {
   it('each term within 1 ms when the clocks agree', () => {
-    fc.assert(fc.property(plans(fc.constant(0)), (plan) => expectTruth(plan, 1_000)), RUNS);
+    fc.assert(
+      fc.property(plans(fc.constant(0)), (plan) => expectTruth(plan, 1_000)),
+      RUNS,
+    );
   });
 
   it('each term within 5 ms when they are up to 500 ms apart', () => {
     const ahead = fc.oneof(fc.integer({ min: -500_000, max: 500_000 }), fc.constantFrom(-500_000, 0, 500_000));
-    fc.assert(fc.property(plans(ahead), (plan) => expectTruth(plan, 5_000)), RUNS);
+    fc.assert(
+      fc.property(plans(ahead), (plan) => expectTruth(plan, 5_000)),
+      RUNS,
+    );
   });
 
   it('are the same in any order and when spans come twice', () => {
@@ -94,13 +104,19 @@ it('nonsense adds up, too, and never throws', () => {
   const idOf = (at: number) => (at + 1).toString(16).padStart(16, '0');
   fc.assert(
     fc.property(nonsense, (drawn) => {
-      const spans = drawn.map((one, at): Span => ({
-        ...{ traceId: 'ab'.repeat(16), spanId: idOf(at), parentSpanId: one.parent === null ? null : idOf(one.parent) },
-        ...{ name: one.name, kind: one.kind, status: one.status, attributes: one.attributes },
-        ...{ startUs: one.startUs, endUs: one.startUs + one.lengthUs, traceState: null, events: [], scope: '' },
-        resource: { 'service.name': one.service, 'host.name': one.service },
-        links: one.link === null ? [] : [{ traceId: 'ab'.repeat(16), spanId: idOf(one.link) }],
-      }));
+      const spans = drawn.map(
+        (one, at): Span => ({
+          ...{
+            traceId: 'ab'.repeat(16),
+            spanId: idOf(at),
+            parentSpanId: one.parent === null ? null : idOf(one.parent),
+          },
+          ...{ name: one.name, kind: one.kind, status: one.status, attributes: one.attributes },
+          ...{ startUs: one.startUs, endUs: one.startUs + one.lengthUs, traceState: null, events: [], scope: '' },
+          resource: { 'service.name': one.service, 'host.name': one.service },
+          links: one.link === null ? [] : [{ traceId: 'ab'.repeat(16), spanId: idOf(one.link) }],
+        }),
+      );
       const { requests, ignored } = attributeTrace({ spans, rules: [] });
       for (const { request } of requests) expectSound(request);
       expect(requests.length + ignored.length).toBeGreaterThan(0);
