@@ -1,6 +1,6 @@
 // Row ↔ spans codec of span_chunk.
 //
-//   trace_index  26 bytes a trace: id (16) · end of its spans in the body (4) · number of spans (4) · rooted (1) · 0
+//   trace_index  26 bytes a trace: id (16) · end of its spans in the body (4) · number of spans (4) · flags (1) · 0
 //   trace_links  32 bytes a trace whose consumer got its message from another trace: its own id, that one's
 //   body         per trace its spans, each a JSON array, comma-separated; deflated
 //   origins      JSON [{resource, scope}]; a span names its own by position
@@ -11,6 +11,7 @@
 
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import type { Half } from '../core/trace/mergeHalves';
 import {
   type Attributes,
   SPAN_KINDS,
@@ -22,14 +23,31 @@ import {
 
 const ENTRY_BYTES = 26;
 const LEVEL = 1;
+const [ROOTED, CLIENT_HALF, SERVICE_HALF] = [1, 2, 4] as const;
 const deflate = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.deflateRaw);
 const inflate = promisify<Buffer, Buffer>(zlib.inflateRaw);
 
 /** One trace in a chunk: `from` and `to` are bytes of the inflated body. */
-export type TraceEntry = { traceId: string; from: number; to: number; spans: number; rooted: boolean };
+export type TraceEntry = {
+  traceId: string;
+  from: number;
+  to: number;
+  spans: number;
+  rooted: boolean;
+  /** Vantages of halves of its request. */
+  clientHalf: boolean;
+  serviceHalf: boolean;
+};
 /** `from` belongs to the request of `to`: its consumer links to a span there. */
 export type TraceLink = { from: string; to: string };
-export type EncodedSpans = { n: number; traceIndex: Buffer; traceLinks: Buffer | null; origins: Buffer; body: Buffer };
+export type EncodedSpans = {
+  n: number;
+  traceIndex: Buffer;
+  traceLinks: Buffer | null;
+  halves: Buffer | null;
+  origins: Buffer;
+  body: Buffer;
+};
 type Origin = { resource: Attributes; scope: string };
 /** A body that was inflated, to cut the spans of its traces from. */
 export type InflatedBody = { body: Buffer; origins: readonly Origin[] };
@@ -75,42 +93,48 @@ class OriginTable {
   }
 }
 
-/** Spans of one project (at least one) → the row's columns. */
-export async function encodeSpans(spans: readonly Span[]): Promise<EncodedSpans> {
+/** Spans and halves of requests of one project → the row's columns. */
+export async function encodeSpans(spans: readonly Span[], halves: readonly Half[] = []): Promise<EncodedSpans> {
   const origins = new OriginTable();
-  const traces = new Map<string, { lines: string[]; rooted: boolean }>();
+  const traces = new Map<string, { lines: string[]; flags: number }>();
   const links = new Map<string, string>();
   for (const span of spans) {
     let trace = traces.get(span.traceId);
     if (!trace) {
-      trace = { lines: [], rooted: false };
+      trace = { lines: [], flags: 0 };
       traces.set(span.traceId, trace);
     }
     trace.lines.push(JSON.stringify(lineOf(span, origins.indexOf(span))));
-    trace.rooted ||= span.parentSpanId === null;
+    if (span.parentSpanId === null) trace.flags |= ROOTED;
     const linked = span.links.length === 0 ? null : senderTrace(span);
     if (linked !== null) links.set(span.traceId, linked);
+  }
+  for (const { traceId, vantage } of halves) {
+    const trace = traces.get(traceId) ?? { lines: [], flags: 0 };
+    trace.flags |= vantage === 'client' ? CLIENT_HALF : SERVICE_HALF;
+    traces.set(traceId, trace);
   }
   const traceIndex = Buffer.alloc(traces.size * ENTRY_BYTES);
   const parts: Buffer[] = [];
   let at = 0;
   let end = 0;
-  for (const [traceId, { lines, rooted }] of traces) {
+  for (const [traceId, { lines, flags }] of traces) {
     const part = Buffer.from(lines.join(','));
     parts.push(part);
     end += part.length;
     traceIndex.write(traceId, at, 'hex');
     traceIndex.writeUInt32LE(end, at + 16);
     traceIndex.writeUInt32LE(lines.length, at + 20);
-    traceIndex.writeUInt8(rooted ? 1 : 0, at + 24);
+    traceIndex.writeUInt8(flags, at + 24);
     at += ENTRY_BYTES;
   }
-  const [body, originsBody] = await Promise.all([
+  const [body, originsBody, halvesBody] = await Promise.all([
     deflate(Buffer.concat(parts), { level: LEVEL }),
     deflate(Buffer.from(`[${origins.texts.join(',')}]`), { level: LEVEL }),
+    halves.length === 0 ? null : deflate(Buffer.from(JSON.stringify(halves)), { level: LEVEL }),
   ]);
   const traceLinks = links.size === 0 ? null : Buffer.from([...links].flat().join(''), 'hex');
-  return { n: spans.length, traceIndex, traceLinks, origins: originsBody, body };
+  return { n: spans.length, traceIndex, traceLinks, halves: halvesBody, origins: originsBody, body };
 }
 
 /** The other trace in which a consumer's message was sent; null for a batch of messages from several. */
@@ -146,7 +170,9 @@ export function decodeTraceIndex(traceIndex: Buffer): TraceEntry[] {
     const to = traceIndex.readUInt32LE(at + 16);
     const traceId = traceIndex.toString('hex', at, at + 16);
     const spans = traceIndex.readUInt32LE(at + 20);
-    entries.push({ traceId, from, to, spans, rooted: traceIndex.readUInt8(at + 24) === 1 });
+    const flags = traceIndex.readUInt8(at + 24);
+    const halves = { clientHalf: (flags & CLIENT_HALF) !== 0, serviceHalf: (flags & SERVICE_HALF) !== 0 };
+    entries.push({ traceId, from, to, spans, rooted: (flags & ROOTED) !== 0, ...halves });
     from = to;
   }
   return entries;
@@ -160,6 +186,11 @@ export function decodeTraceLinks(traceLinks: Buffer | null): TraceLink[] {
   return links;
 }
 
+/** Throws when the column is not what `encodeSpans` wrote. */
+export async function inflateHalves(halves: Buffer | null): Promise<Half[]> {
+  return halves === null ? [] : (JSON.parse((await inflate(halves)).toString()) as Half[]);
+}
+
 /** Throws when the columns are not what `encodeSpans` wrote. */
 export async function inflateBody(row: { body: Buffer; origins: Buffer }): Promise<InflatedBody> {
   const [body, origins] = await Promise.all([inflate(row.body), inflate(row.origins)]);
@@ -168,6 +199,7 @@ export async function inflateBody(row: { body: Buffer; origins: Buffer }): Promi
 
 /** The spans of one trace of an inflated body. */
 export function decodeSpans({ body, origins }: InflatedBody, entry: TraceEntry): Span[] {
+  if (entry.from === entry.to) return [];
   const lines = JSON.parse(`[${body.toString('utf8', entry.from, entry.to)}]`) as Line[];
   return lines.map((line) => {
     const [spanId, parent, name, kind, startUs, durationUs, status, origin, attributes, events, links, state] = line;

@@ -2,6 +2,7 @@
 
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { Half } from '../core/trace/mergeHalves';
 import type { ReplicaStart } from '../core/trace/replicas';
 import { arrayLiteral } from './arrayLiteral';
 import { ensurePartitions, forgetPartitions, utcDay } from './partitions';
@@ -12,9 +13,13 @@ import {
   type EncodedSpans,
   type InflatedBody,
   inflateBody,
+  inflateHalves,
   type TraceEntry,
   type TraceLink,
 } from './spanChunk';
+
+/** About what a half costs in memory. */
+const HALF_BYTES = 300;
 
 export type SpanChunkId = { day: string; chunkId: string };
 export type PendingSpans = SpanChunkId & { receivedAtMs: number; n: number };
@@ -48,7 +53,9 @@ async function attempt(chunks: readonly NewSpans[]): Promise<void> {
   const param = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
   const rows = chunks.map(({ projectId, spans }) => {
     const head = [param(projectId, 'uuid'), '0::smallint', param(day, 'date'), param(uuidv7({ msecs: nowMs }), 'uuid')];
-    const body = [spans.traceIndex, spans.traceLinks, spans.origins, spans.body].map((bytes) => param(bytes, 'bytea'));
+    const body = [spans.traceIndex, spans.traceLinks, spans.halves, spans.origins, spans.body].map((bytes) =>
+      param(bytes, 'bytea'),
+    );
     return `(${[...head, 'statement_timestamp()', param(spans.n, 'integer'), ...body].join(', ')})`;
   });
   const starts = chunks.flatMap(({ projectId, replicaStarts }) => replicaStarts.map((s) => ({ ...s, projectId })));
@@ -63,7 +70,7 @@ async function attempt(chunks: readonly NewSpans[]): Promise<void> {
   const head = 'project_id, shard_key, day, chunk_id, received_at, n';
   await pool().query(
     `WITH c AS (
-       INSERT INTO span_chunk (${head}, trace_index, trace_links, origins, body) VALUES ${rows.join(', ')} RETURNING ${head}
+       INSERT INTO span_chunk (${head}, trace_index, trace_links, halves, origins, body) VALUES ${rows.join(', ')} RETURNING ${head}
      ), s AS (
        INSERT INTO replica_start (project_id, shard_key, day, replica, start_us, end_us)
        SELECT p, 0, ${param(day, 'date')}, r, f, t FROM unnest(${startColumns.join(', ')}) AS x(p, r, f, t)
@@ -114,22 +121,23 @@ export async function readTraceIndexes(
   );
 }
 
-export type StoredSpans = { entries: TraceEntry[]; inflated: InflatedBody; bytes: number };
+export type StoredSpans = { entries: TraceEntry[]; halves: Half[]; inflated: InflatedBody; bytes: number };
 
 /** The spans of these chunks, inflated, by chunk id. A chunk that retention took is left out. */
 export async function readSpanBodies(
   projectId: string,
   ids: readonly SpanChunkId[],
 ): Promise<Map<string, StoredSpans>> {
-  const rows = await selectChunks<{ trace_index: Buffer; origins: Buffer; body: Buffer }>(
+  const rows = await selectChunks<{ trace_index: Buffer; halves: Buffer | null; origins: Buffer; body: Buffer }>(
     projectId,
     ids,
-    'trace_index, origins, body',
+    'trace_index, halves, origins, body',
   );
   const read = await Promise.all(
     rows.map(async (row): Promise<[string, StoredSpans]> => {
-      const inflated = await inflateBody(row);
-      return [row.chunk_id, { entries: decodeTraceIndex(row.trace_index), inflated, bytes: inflated.body.length }];
+      const [inflated, halves] = await Promise.all([inflateBody(row), inflateHalves(row.halves)]);
+      const entries = decodeTraceIndex(row.trace_index);
+      return [row.chunk_id, { entries, halves, inflated, bytes: inflated.body.length + halves.length * HALF_BYTES }];
     }),
   );
   return new Map(read);

@@ -1,6 +1,7 @@
 // The order of the write path: validate → attribute → append → count.
 
 import type { Vantage } from '../core/terms';
+import type { Half } from '../core/trace/mergeHalves';
 import { addCounts, noteKey } from '../db/counts';
 import { keyOfIdempotencyKey, keyOfIds, type LedgerEntry } from '../db/ledger';
 import { addDays, utcDay } from '../db/partitions';
@@ -8,6 +9,7 @@ import { singleton } from '../platform/singleton';
 import { append, type Post } from './append';
 import { type AttributeNote, attribute } from './attribute';
 import { InternTable } from './intern';
+import { appendSpans } from './otlp/appendSpans';
 import { UnreadableLine } from './receive';
 import { type Refused, type Rejection, type RejectReason, type Validated, validate } from './validate';
 
@@ -48,6 +50,7 @@ export async function ingest(batch: Batch): Promise<IngestAnswer> {
     requests: prepared.requests,
     ledger: ledgerEntry(batch, prepared),
   });
+  await appendSpans(batch.projectId, [], halvesOf(prepared.requests));
   const kinds: Record<string, number> = { ...Object.fromEntries(prepared.counts), accepted, duplicate: duplicates };
   if (accepted === 0)
     for (const kind of ['late', 'inconsistent', 'noStreamObserved', 'unknownFields']) delete kinds[kind];
@@ -61,6 +64,16 @@ export async function ingest(batch: Batch): Promise<IngestAnswer> {
     skewMs: skewed ? Math.round(skewUs / 1_000) : null,
   });
   return { accepted, duplicates, rejected: prepared.rejected };
+}
+
+const TRACE_ID = /^[0-9a-f]{32}$/;
+
+/** Requests with a trace id of OpenTelemetry's: another vantage may tell the rest of them, or spans may. */
+function halvesOf(requests: Post['requests']): Half[] {
+  return requests.flatMap(({ id, startedAtUs, traceId, dims: { vantage } }) => {
+    if (vantage === 'probe' || traceId === null || !TRACE_ID.test(traceId)) return [];
+    return { traceId, id, startedAtUs, vantage };
+  });
 }
 
 function prepare(batch: Batch, skewUs: number): Prepared {

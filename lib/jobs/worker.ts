@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attributeTrace } from '../core/trace/attributeTrace';
 import { runAssembly } from '../ingest/assembly/assemble';
 import { log } from '../platform/log';
+import { correctWithin } from '../rollup/correct';
 import { foldPending } from '../rollup/foldPending';
 import { guessClasses } from '../rollup/guessClasses';
 import { applyRetention, keepPartitions } from '../rollup/keepPartitions';
@@ -42,7 +43,7 @@ async function runDue(due: Map<string, number>, nowMs: number): Promise<void> {
 
 /** Runs the background work until `signal` aborts; a database that is away is waited for. */
 export async function runWorker({ signal }: { signal: AbortSignal }): Promise<void> {
-  await Promise.all([runFold(signal), runAssembly({ signal, attribute: attributeTrace })]);
+  await Promise.all([runFold(signal), runAssembly({ signal, attribute: attributeTrace, correct: correctWithin })]);
 }
 
 async function runFold(signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import { pool } from '@/lib/db/pool';
 import { Assembly } from '@/lib/ingest/assembly/assemble';
 import { appendSpans } from '@/lib/ingest/otlp/appendSpans';
 import { loadTrace, type Waterfall } from '@/lib/queries/loadTrace';
+import { correctWithin } from '@/lib/rollup/correct';
 import { CAPTURED_MS, expectedOf } from '../support/captures';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { captureSpans } from '../support/traces';
@@ -28,7 +29,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await database.query(`INSERT INTO project (id, slug, name) VALUES ($1, 'p', 'p')`, [viewer.projectId]);
   await appendSpans(viewer.projectId, captureSpans('distributed-3svc'));
-  const assembly = new Assembly({ attribute: attributeTrace });
+  const assembly = new Assembly({ attribute: attributeTrace, correct: correctWithin });
   while ((await assembly.step({ aheadMs: 61_000 })).traces > 0);
   requests = await database.query<Stored>(
     `SELECT id, trace_id, started_us::float8 AS at, e2e_us / 1000.0::float8 AS e2e, queue_us / 1000.0::float8 AS queue,

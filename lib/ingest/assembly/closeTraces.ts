@@ -5,17 +5,33 @@ import type { AttributedTrace, TermRule } from '../../core/trace/attributed';
 import type { attributeTrace } from '../../core/trace/attributeTrace';
 import type { ReplicaStart } from '../../core/trace/replicas';
 import type { Span } from '../../core/trace/span';
-import { type AssembledTrace, type Closing, type Lease, storeClosing, type TraceOutcome } from '../../db/assemblyStore';
+import {
+  type AssembledTrace,
+  type AssemblyTransaction,
+  type Closing,
+  type Lease,
+  storeClosing,
+  type TraceOutcome,
+} from '../../db/assemblyStore';
 import { addCounts } from '../../db/counts';
 import { addDays, utcDay } from '../../db/partitions';
 import { replicaStarts } from '../../db/spanStore';
 import { log } from '../../platform/log';
 import type { Bodies } from './bodies';
 import type { DueTrace, OpenTraces } from './openTraces';
+import { planRequests, type RequestCorrection } from './planRequests';
 import { chunksOf, findSubjects, type Gathered, gatherSpans, type Subject } from './subjects';
 
 /** What the assembly is given. */
-export type AssemblyServices = { attribute: typeof attributeTrace };
+export type AssemblyServices = {
+  attribute: typeof attributeTrace;
+  /** Corrects stored requests and what counts them, within a transaction. */
+  correct: (
+    transaction: AssemblyTransaction,
+    projectId: string,
+    corrections: readonly RequestCorrection[],
+  ) => Promise<unknown>;
+};
 
 export type ClosingContext = {
   lease: Lease;
@@ -25,7 +41,14 @@ export type ClosingContext = {
 };
 
 type Counts = Record<string, number>;
-type Plan = { fresh: Closing['fresh'][number][]; again: AssembledTrace[]; requests: TimedRequest[]; counts: Counts };
+const NOTHING: AttributedTrace = { requests: [], ignored: [] };
+type Plan = {
+  fresh: Closing['fresh'][number][];
+  again: AssembledTrace[];
+  requests: TimedRequest[];
+  corrections: RequestCorrection[];
+  counts: Counts;
+};
 
 const FUTURE_US = 5 * 60_000_000;
 /** How far the clock of a replica may be off for its start to be found; µs. */
@@ -43,14 +66,19 @@ export async function closeTraces(
   const stored = await context.bodies.load(projectId, subjects.flatMap(chunksOf));
   const gathered = subjects.map((subject) => gatherSpans(subject, stored));
   const starts = await replicaStartsAround(projectId, gathered);
-  const plan: Plan = { fresh: [], again: [], requests: [], counts: {} };
+  const plan: Plan = { fresh: [], again: [], requests: [], corrections: [], counts: {} };
   for (const [i, subject] of subjects.entries()) {
     const some = gathered[i] ?? null;
     if (some === null) count(plan.counts, 'lateSpansDropped', subject.parts.length);
     else planSubject(plan, { subject, gathered: some, context: { ...context, starts } });
   }
-  const { fresh, again, requests, counts } = plan;
-  if (!(await storeClosing(context.lease, { fresh, again, requests, done: open.doneBy(due) }))) return false;
+  const { fresh, again, requests, corrections, counts } = plan;
+  const closing: Closing = { fresh, again, requests, done: open.doneBy(due) };
+  if (corrections.length > 0) {
+    closing.alongside = async (transaction) =>
+      void (await context.services.correct(transaction, projectId, corrections));
+  }
+  if (!(await storeClosing(context.lease, closing))) return false;
   open.remove(due);
   addCounts(projectId, counts, Date.now());
   return true;
@@ -75,26 +103,41 @@ function planSubject(
   { subject, gathered, context }: { subject: Subject; gathered: Gathered; context: Attributing },
 ): void {
   const { before } = subject;
-  const { spans, earlier } = gathered;
+  const { spans, halves, earlier } = gathered;
   count(plan.counts, 'duplicateSpans', gathered.duplicates);
   count(plan.counts, 'spansOverLimit', gathered.overLimit);
-  if (spans.length === earlier) return;
-  if (before !== null) count(plan.counts, 'lateSpans', spans.length - earlier);
-  const attributed = attributeOrNothing(spans, context);
+  if (spans.length + halves.length === earlier) return;
+  const attributed = spans.length === 0 ? NOTHING : attributeOrNothing(spans, context);
   const accepted = acceptable(attributed, plan.counts);
-  const known = new Set(before?.requestIds);
-  const added = accepted.filter((request) => !known.has(request.id));
-  plan.requests.push(...added);
-  const outcome = outcomeOf(attributed, accepted);
+  const { add, corrections, requestIds } = planRequests({
+    accepted,
+    halves,
+    stored: storedRequests(subject, gathered),
+  });
+  if (spans.length === 0 && corrections.length === 0 && before === null) return; // a half that stayed alone
+  plan.requests.push(...add);
+  plan.corrections.push(...corrections);
+  const outcome = requestIds.length > 0 ? 'requests' : outcomeOf(attributed);
   addRow(plan, before, {
     ...{ traceId: subject.traceId, reason: subject.reason, outcome, spans: spans.length },
-    ...{ chunkIds: gathered.chunkIds, requestIds: [...known, ...added.map((request) => request.id)] },
+    ...{ chunkIds: gathered.chunkIds, requestIds },
     ...{ members: [...subject.ids].filter((id) => id !== subject.traceId), joinedTo: null },
   });
   addMembers(plan, subject);
+  if (before !== null) count(plan.counts, 'lateSpans', spans.length + halves.length - earlier);
+  count(plan.counts, 'correctedRequests', corrections.length);
   count(plan.counts, `trace:${outcome}`);
   count(plan.counts, `traceClosed:${subject.reason}`);
-  count(plan.counts, 'accepted', added.length);
+  count(plan.counts, 'accepted', add.length);
+}
+
+/** Requests that earlier closings stored of a subject → when they began (µs): their ids name the span or half. */
+function storedRequests({ before, membersBefore }: Subject, { spans, halves }: Gathered): Map<string, number> {
+  const ids = [before, ...membersBefore].flatMap((row) => row?.requestIds ?? []);
+  if (ids.length === 0) return new Map();
+  const starts = new Map<string, number>(spans.map((span) => [`${span.traceId}-${span.spanId}`, span.startUs]));
+  for (const half of halves) starts.set(half.id, half.startedAtUs);
+  return new Map(ids.flatMap((id): [string, number][] => (starts.has(id) ? [[id, starts.get(id)!]] : [])));
 }
 
 function addRow(plan: Plan, before: AssembledTrace | null, row: Plan['fresh'][number]): void {
@@ -120,7 +163,7 @@ function attributeOrNothing(spans: readonly Span[], { services, rules, starts }:
     return services.attribute({ spans, rules, replicaStarts: starts });
   } catch (error) {
     log().error({ err: error, traceId: spans[0]?.traceId }, 'trace not attributed');
-    return { requests: [], ignored: [] };
+    return NOTHING;
   }
 }
 
@@ -135,8 +178,8 @@ function acceptable(attributed: AttributedTrace, counts: Counts): TimedRequest[]
   });
 }
 
-function outcomeOf(attributed: AttributedTrace, accepted: readonly TimedRequest[]): TraceOutcome {
-  if (accepted.length > 0) return 'requests';
+/** Why a trace gave no request. */
+function outcomeOf(attributed: AttributedTrace): TraceOutcome {
   if (attributed.requests.length > 0 || attributed.ignored.length === 0) return 'refused';
   return attributed.ignored.some((ignored) => ignored.reason === 'no_request') ? 'no_request' : 'no_root';
 }

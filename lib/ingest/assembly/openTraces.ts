@@ -2,7 +2,7 @@
 // is read again from span_pending, which names every chunk that has an open trace.
 //
 //   closes when                                   reason
-//   its root came and 5 s passed without a span   root_settled
+//   its root came and 5 s passed without a span   root_settled   (or both halves of its request did)
 //   60 s passed without a span                    idle
 //   it has 2,000 spans                            span_limit
 //   too many traces are open: the oldest          too_many_open
@@ -27,9 +27,13 @@ export type OpenTrace = {
   spans: number;
   /** The root of `traceId` came. */
   rooted: boolean;
+  clientHalf: boolean;
+  serviceHalf: boolean;
   lastAtMs: number;
 };
 export type DueTrace = { trace: OpenTrace; reason: CloseReason };
+
+const NOTHING_SEEN = { rooted: false, clientHalf: false, serviceHalf: false };
 
 export class OpenTraces {
   private readonly chunks = new Map<string, Chunk>();
@@ -53,6 +57,8 @@ export class OpenTraces {
       trace.parts.push({ chunk, entry });
       trace.spans += entry.spans;
       trace.rooted ||= entry.rooted && entry.traceId === trace.traceId;
+      trace.clientHalf ||= entry.clientHalf;
+      trace.serviceHalf ||= entry.serviceHalf;
       trace.lastAtMs = Math.max(trace.lastAtMs, chunk.receivedAtMs);
     }
     for (const { from, to } of links) this.join(this.traceOf(from), this.traceOf(to));
@@ -61,7 +67,7 @@ export class OpenTraces {
   private traceOf(traceId: string): OpenTrace {
     let trace = this.traces.get(traceId);
     if (trace === undefined) {
-      trace = { traceId, members: [], parts: [], spans: 0, rooted: false, lastAtMs: 0 };
+      trace = { traceId, members: [], parts: [], spans: 0, lastAtMs: 0, ...NOTHING_SEEN };
       this.traces.set(traceId, trace);
     }
     return trace;
@@ -116,6 +122,7 @@ export class OpenTraces {
 function reasonToClose(trace: OpenTrace, nowMs: number): CloseReason | null {
   if (trace.spans >= SPAN_LIMIT) return 'span_limit';
   const quietMs = nowMs - trace.lastAtMs;
-  if (trace.rooted && quietMs >= SETTLE_MS) return 'root_settled';
+  const isWhole = trace.rooted || (trace.clientHalf && (trace.serviceHalf || trace.spans > 0));
+  if (isWhole && quietMs >= SETTLE_MS) return 'root_settled';
   return quietMs >= IDLE_MS ? 'idle' : null;
 }

@@ -5,6 +5,7 @@
 //   new chunks           late spans: attributed again with all of them
 // A trace whose consumer was sent its message in another one belongs to the request of that one.
 
+import type { Half } from '../../core/trace/mergeHalves';
 import type { Span } from '../../core/trace/span';
 import { type AssembledTrace, assembledTraces, type CloseReason } from '../../db/assemblyStore';
 import { addDays, utcDay } from '../../db/partitions';
@@ -29,8 +30,10 @@ export type Subject = {
 export type Gathered = {
   /** Distinct by trace and span id. */
   spans: Span[];
+  /** Distinct by id. */
+  halves: Half[];
   chunkIds: string[];
-  /** How many of them earlier closings had. */
+  /** How many spans and halves earlier closings had. */
   earlier: number;
   duplicates: number;
   overLimit: number;
@@ -76,19 +79,29 @@ export function chunksOf({ before, membersBefore, parts }: Subject): SpanChunkId
 export function gatherSpans(subject: Subject, stored: ReadonlyMap<string, StoredSpans>): Gathered | null {
   const included = new Set(subject.before?.chunkIds);
   const seen = new Map<string, Span>();
-  const gathered: Gathered = { spans: [], chunkIds: [...included], earlier: 0, duplicates: 0, overLimit: 0 };
+  const halves = new Map<string, Half>();
+  const gathered: Gathered = {
+    spans: [],
+    halves: [],
+    chunkIds: [...included],
+    earlier: 0,
+    duplicates: 0,
+    overLimit: 0,
+  };
   for (const chunkId of included) {
     const chunk = stored.get(chunkId);
     if (!chunk) return null;
     for (const span of spansOf(chunk, subject.ids)) seen.set(`${span.traceId}/${span.spanId}`, span);
+    for (const half of halvesOf(chunk, subject.ids)) halves.set(half.id, half);
   }
-  gathered.earlier = seen.size;
+  gathered.earlier = seen.size + halves.size;
   const joining = subject.membersBefore.flatMap((row) => row.chunkIds);
   const fresh = new Set([...subject.parts.map((part) => part.chunk.chunkId), ...joining]);
   for (const chunkId of fresh) {
     const chunk = stored.get(chunkId);
     if (included.has(chunkId) || !chunk) continue;
     gathered.chunkIds.push(chunkId);
+    for (const half of halvesOf(chunk, subject.ids)) halves.set(half.id, half);
     for (const span of spansOf(chunk, subject.ids)) {
       const id = `${span.traceId}/${span.spanId}`;
       if (seen.has(id)) gathered.duplicates++;
@@ -97,8 +110,12 @@ export function gatherSpans(subject: Subject, stored: ReadonlyMap<string, Stored
     }
   }
   gathered.spans = [...seen.values()];
+  gathered.halves = [...halves.values()];
   return gathered;
 }
+
+const halvesOf = (chunk: StoredSpans, traceIds: ReadonlySet<string>) =>
+  chunk.halves.filter((half) => traceIds.has(half.traceId));
 
 function spansOf(chunk: StoredSpans, traceIds: ReadonlySet<string>): Span[] {
   return chunk.entries.filter((entry) => traceIds.has(entry.traceId)).flatMap((entry) => spansIn(chunk, entry));

@@ -1,6 +1,7 @@
 // Group commit of spans: posts that arrive while a flush runs share the next one. A post is answered after its COMMIT.
 // Nothing is deduplicated here: a span that comes twice is recognised by (traceId, spanId) when its trace is closed.
 
+import type { Half } from '../../core/trace/mergeHalves';
 import { replicaStartsOf } from '../../core/trace/replicas';
 import type { Span } from '../../core/trace/span';
 import { encodeSpans } from '../../db/spanChunk';
@@ -12,6 +13,7 @@ import { singleton } from '../../platform/singleton';
 type Waiting = {
   projectId: string;
   spans: readonly Span[];
+  halves: readonly Half[];
   resolve: () => void;
   reject: (error: AnswerError) => void;
 };
@@ -29,24 +31,32 @@ function state() {
   }));
 }
 
-/** Stores spans; resolves after COMMIT. Throws AnswerError 429 (queue full) or 503 (no database, or too slow). */
-export async function appendSpans(projectId: string, spans: readonly Span[]): Promise<void> {
-  if (spans.length === 0) return;
+/**
+ * Stores spans, and which stored requests are halves of one; resolves after COMMIT. Throws AnswerError 429 (queue full)
+ * or 503 (no database, or too slow).
+ */
+export async function appendSpans(
+  projectId: string,
+  spans: readonly Span[],
+  halves: readonly Half[] = [],
+): Promise<void> {
+  const size = spans.length + halves.length;
+  if (size === 0) return;
   const s = state();
-  if (s.queuedSpans > 0 && s.queuedSpans + spans.length > MAX_QUEUED_SPANS) {
+  if (s.queuedSpans > 0 && s.queuedSpans + size > MAX_QUEUED_SPANS) {
     throw busy(429, 'queue_full', 'Too many spans are waiting to be written.');
   }
-  s.queuedSpans += spans.length;
+  s.queuedSpans += size;
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       timer = setTimeout(() => reject(busy(503, 'slow', 'The database takes too long.')), PATIENCE_MS);
-      s.waiting.push({ projectId, spans, resolve, reject });
+      s.waiting.push({ projectId, spans, halves, resolve, reject });
       s.running ??= run();
     });
   } finally {
     clearTimeout(timer);
-    s.queuedSpans -= spans.length;
+    s.queuedSpans -= size;
   }
 }
 
@@ -60,9 +70,9 @@ async function run(): Promise<void> {
   while (waiting.length > 0) {
     const group: Waiting[] = [];
     let size = 0;
-    while (waiting.length > 0 && (group.length === 0 || size + waiting[0]!.spans.length <= MAX_FLUSH_SPANS)) {
+    while (waiting.length > 0 && (group.length === 0 || size + sizeOf(waiting[0]!) <= MAX_FLUSH_SPANS)) {
       const next = waiting.shift()!;
-      size += next.spans.length;
+      size += sizeOf(next);
       group.push(next);
     }
     await store(group);
@@ -70,20 +80,23 @@ async function run(): Promise<void> {
   state().running = null; // in the same breath as the look at `waiting`: a later one would miss posts that came between
 }
 
+const sizeOf = ({ spans, halves }: Waiting) => spans.length + halves.length;
+
 /** Writes a group and answers every post in it. Never throws. */
 async function store(group: readonly Waiting[]): Promise<void> {
-  const byProject = new Map<string, Span[]>();
-  for (const { projectId, spans } of group) {
-    const all = byProject.get(projectId) ?? [];
-    for (const span of spans) all.push(span);
+  const byProject = new Map<string, { spans: Span[]; halves: Half[] }>();
+  for (const { projectId, spans, halves } of group) {
+    const all = byProject.get(projectId) ?? { spans: [], halves: [] };
+    for (const span of spans) all.spans.push(span);
+    for (const half of halves) all.halves.push(half);
     byProject.set(projectId, all);
   }
   try {
     const chunks = [...byProject].sort(([a], [b]) => (a < b ? -1 : 1));
     await insertSpanChunks(
       await Promise.all(
-        chunks.map(async ([projectId, spans]) => ({
-          ...{ projectId, spans: await encodeSpans(spans) },
+        chunks.map(async ([projectId, { spans, halves }]) => ({
+          ...{ projectId, spans: await encodeSpans(spans, halves) },
           replicaStarts: replicaStartsOf(spans),
         })),
       ),

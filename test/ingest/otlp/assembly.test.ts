@@ -8,6 +8,9 @@ import { pool } from '../../../lib/db/pool';
 import { Assembly } from '../../../lib/ingest/assembly/assemble';
 import { attribute } from '../../../lib/ingest/attribute';
 import { appendSpans } from '../../../lib/ingest/otlp/appendSpans';
+import { ingest } from '../../../lib/ingest/pipeline';
+import { correctWithin } from '../../../lib/rollup/correct';
+import { foldPending } from '../../../lib/rollup/foldPending';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
@@ -36,7 +39,7 @@ const countSpans: typeof attributeTrace = ({ spans }) => {
   );
   return { requests: [{ request, rootSpanId: root.spanId, steps: 0, notes: [], skewUs: {} }], ignored: [] };
 };
-const newAssembly = () => new Assembly({ attribute: countSpans });
+const newAssembly = () => new Assembly({ attribute: countSpans, correct: correctWithin });
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 function traceOf(count: number, { rooted = true } = {}): Span[] {
@@ -169,6 +172,102 @@ describe('each span once', () => {
     await assembly.step({ aheadMs: 6_000 });
     expect(await requests(projectId)).toMatchObject([{ spans: '4' }]);
     expect(await traces(projectId)).toEqual([{ reason: 'root_settled', outcome: 'requests', spans: 4, version: 2 }]);
+  });
+});
+
+describe('late spans', () => {
+  it('correct the request that was made without them', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(5);
+    await appendSpans(projectId, spans.slice(0, 3));
+    const assembly = newAssembly();
+    await assembly.step({ aheadMs: 6_000 });
+    expect(await requests(projectId)).toMatchObject([{ spans: '3' }]);
+    await appendSpans(projectId, spans.slice(3));
+    await assembly.step({ aheadMs: 61_000 });
+    expect(await requests(projectId)).toMatchObject([{ id: `${spans[0]!.traceId}-${spans[0]!.spanId}`, spans: '5' }]);
+    expect(await traces(projectId)).toMatchObject([{ spans: 5, version: 2 }]);
+    expect(await counted(projectId)).toMatchObject({ lateSpans: 2, correctedRequests: 1, accepted: 1 });
+  });
+});
+
+describe('halves of a request', () => {
+  const traceId = () => hex(16);
+  const send = (projectId: string, events: object[]) =>
+    ingest({
+      ...{ projectId, keyId: randomUUID(), defaultVantage: 'service' as const, idempotencyKey: null, sentAtUs: null },
+      ...{ items: events, receivedAtUs: Date.now() * 1_000 },
+    });
+  const client = (id: string, fields: object = {}) => ({
+    ...{ id: `client-${id}`, traceId: id, vantage: 'client', endpoint: 'ask', startedAt: Date.now() - 2_000 },
+    ...{ e2eMs: 1_200, terms: { connectionMs: 50 }, clientRegion: 'eu-west-2', ...fields },
+  });
+  const service = (id: string) => ({
+    ...{ id: `service-${id}`, traceId: id, vantage: 'service', endpoint: 'POST /ask', startedAt: Date.now() - 1_900 },
+    ...{ e2eMs: 1_000, terms: { queueMs: 200, modelMs: 700 }, serviceRegion: 'us-east-1', model: 'gpt-4o-mini' },
+  });
+  const rows = (projectId: string) =>
+    database.query<Record<string, unknown>>(
+      `SELECT id, vantage, endpoint, model, client_region, service_region, e2e_us::int, connection_us::int,
+              network_us::int, queue_us::int, model_us::int, unattributed_us::int, service_us::int
+       FROM timed_request WHERE project_id = $1 ORDER BY id`,
+      [projectId],
+    );
+  const MERGED = {
+    ...{ vantage: 'client', endpoint: 'ask', model: 'gpt-4o-mini', client_region: 'eu-west-2' },
+    ...{ service_region: 'us-east-1', e2e_us: 1_200_000, connection_us: 50_000, network_us: 150_000 },
+    ...{ queue_us: 200_000, model_us: 700_000, unattributed_us: 100_000, service_us: 1_000_000 },
+  };
+
+  it.each(['client first', 'service first', 'one post'])(
+    'the client’s e2e with the service’s terms (%s)',
+    async (order) => {
+      const [projectId, id] = [randomUUID(), traceId()];
+      const halves = [client(id), service(id)];
+      if (order === 'one post') await send(projectId, halves);
+      else for (const half of order === 'client first' ? halves : halves.reverse()) await send(projectId, [half]);
+      expect(await rows(projectId)).toHaveLength(2); // both are readable at once
+      await newAssembly().step({ aheadMs: 6_000 });
+      expect(await rows(projectId)).toEqual([{ id: `client-${id}`, ...MERGED }]);
+      expect(await pending(projectId)).toBe(0);
+      await foldPending();
+      expect(await database.query('SELECT 1 FROM pending WHERE project_id = $1', [projectId])).toEqual([]);
+    },
+  );
+
+  it('the same vantage twice is two requests; one alone stays as it is and leaves nothing', async () => {
+    const [projectId, id] = [randomUUID(), traceId()];
+    await send(projectId, [client(id), client(id, { id: 'again' }), client(traceId())]);
+    await newAssembly().step({ aheadMs: 61_000 });
+    expect(await rows(projectId)).toHaveLength(3);
+    expect(await traces(projectId)).toEqual([]);
+    expect(await pending(projectId)).toBe(0);
+  });
+
+  it('a client’s event and a service’s spans', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(4);
+    const id = spans[0]!.traceId;
+    await appendSpans(projectId, spans);
+    await send(projectId, [client(id)]);
+    const assembly = newAssembly();
+    await assembly.step({ aheadMs: 6_000 });
+    const [merged, ...others] = await rows(projectId);
+    expect(others).toEqual([]);
+    expect(merged).toMatchObject({ id: `client-${id}`, vantage: 'client', e2e_us: 1_200_000, service_us: 1_000_000 });
+  });
+
+  it('a client’s event that comes after the spans were closed takes their request in', async () => {
+    const projectId = randomUUID();
+    const spans = traceOf(4);
+    await appendSpans(projectId, spans);
+    const assembly = newAssembly();
+    await assembly.step({ aheadMs: 6_000 });
+    expect(await rows(projectId)).toMatchObject([{ vantage: 'service' }]);
+    await send(projectId, [client(spans[0]!.traceId)]);
+    await assembly.step({ aheadMs: 61_000 });
+    expect(await rows(projectId)).toMatchObject([{ id: `client-${spans[0]!.traceId}`, service_us: 1_000_000 }]);
+    expect(await traces(projectId)).toMatchObject([{ version: 2, outcome: 'requests' }]);
   });
 });
 

@@ -10,6 +10,7 @@ import { writeCounts } from '../../../lib/db/counts';
 import { pool } from '../../../lib/db/pool';
 import { Assembly } from '../../../lib/ingest/assembly/assemble';
 import { createIngestHandler } from '../../../lib/ingest/handler';
+import { correctWithin } from '../../../lib/rollup/correct';
 import { CAPTURED_MS, captureNames, expectedOf, readCapture } from '../../support/captures';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { captureSpans, requestsOf } from '../../support/traces';
@@ -47,7 +48,7 @@ async function replay(name: string): Promise<string> {
     const sent = await fetch(url + post.path, { method: 'POST', headers, body: post.body as BodyInit });
     expect(sent.status).toBe(200);
   }
-  const assembly = new Assembly({ attribute: attributeTrace });
+  const assembly = new Assembly({ attribute: attributeTrace, correct: correctWithin });
   while ((await assembly.step({ aheadMs: 61_000 })).traces > 0);
   expect(await database.query('SELECT 1 FROM span_pending WHERE project_id = $1', [projectId])).toEqual([]);
   return projectId;

@@ -13,6 +13,7 @@ import { attributeTrace } from '../../../lib/core/trace/attributeTrace';
 import { pool } from '../../../lib/db/pool';
 import { runAssembly } from '../../../lib/ingest/assembly/assemble';
 import { createIngestHandler, prepareIngest } from '../../../lib/ingest/handler';
+import { correctWithin } from '../../../lib/rollup/correct';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { type RunningRedis, startRedis } from '../../support/redis';
 
@@ -62,7 +63,7 @@ beforeAll(async () => {
   });
   await Promise.all([listening(receiver), listening(model)]);
   await prepareIngest();
-  assembling = runAssembly({ signal: stop.signal, attribute: attributeTrace });
+  assembling = runAssembly({ signal: stop.signal, attribute: attributeTrace, correct: correctWithin });
 }, 300_000);
 
 afterAll(async () => {
