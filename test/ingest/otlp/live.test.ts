@@ -127,7 +127,6 @@ it('SDK, openai and BullMQ: each request once, with its queue, its model and the
       [projectId],
     );
   }
-  console.log(JSON.stringify(rows), await database.query('SELECT endpoint, id, trace_id FROM timed_request'));
   expect(rows).toHaveLength(REQUESTS);
   for (const [i, row] of rows.entries()) {
     const toleranceMs = i === 0 ? 150 : 15; // the first fetch of a process loads its client outside the span
