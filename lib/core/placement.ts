@@ -53,13 +53,8 @@ export function planPlacement(rows: readonly SampledRequest[], context: LeverCon
     scenarios: [],
     words: null,
   };
-  const declared = declaredModels(rows);
-  const candidates = context.deployableRegions ?? cloudsSeen(rows);
   let most = 0;
-  for (const group of groupsOf(rows, trips)) {
-    const tried = bestMoves(rows, group, { candidates, declared, trips }).map((move) =>
-      apply(rows, group, { ...move, trips }),
-    );
+  for (const { group, tried } of tryPlacements(rows, context, trips)) {
     const best = tried.reduce<Applied | null>((a, b) => (b.total > (a === null ? 0 : a.total) ? b : a), null);
     for (const one of tried) plan.scenarios.push({ ...one.scenario, chosen: one === best });
     if (best === null) continue;
@@ -74,6 +69,41 @@ export function planPlacement(rows: readonly SampledRequest[], context: LeverCon
   }
   addBackbone(rows, plan);
   return plan;
+}
+
+type Tried = { group: Group; tried: Applied[] };
+
+/** Each (client region, service region) of the rows with the moves worth a look, applied to its requests. */
+function tryPlacements(rows: readonly SampledRequest[], context: LeverContext, trips: Trips): Tried[] {
+  const declared = declaredModels(rows);
+  const candidates = context.deployableRegions ?? cloudsSeen(rows);
+  return groupsOf(rows, trips).map((group) => ({
+    group,
+    tried: bestMoves(rows, group, { candidates, declared, trips }).map((move) =>
+      apply(rows, group, { ...move, trips }),
+    ),
+  }));
+}
+
+/** The requests of one (client region, service region), and what each move would save them (µs; negative: it costs). */
+export type PlacementGroup = {
+  clientRegion: string;
+  serviceRegion: string;
+  /** Indexes of its rows. */
+  rows: readonly number[];
+  moves: { scenario: PlacementScenario; savedUs: readonly number[] }[];
+};
+
+/** All moves that placement looks at, not only the best, request by request. */
+export function placementGroups(
+  rows: readonly SampledRequest[],
+  context: LeverContext,
+  trips: Trips,
+): PlacementGroup[] {
+  return tryPlacements(rows, context, trips).map(({ group, tried }) => ({
+    ...{ clientRegion: group.client, serviceRegion: group.service, rows: group.rows },
+    moves: tried.map(({ scenario, savedUs }) => ({ scenario, savedUs })),
+  }));
 }
 
 /** Requests that no move touches may still cross between own regions for nothing. */

@@ -31,6 +31,12 @@ export function regionKey(name: string): string {
   return region === null ? name : `${region.provider}:${region.code}`;
 }
 
+/** Where a named region is, in degrees [latitude, longitude]; null when that is not known. */
+export function placeOf(name: string | null): readonly [number, number] | null {
+  const region = parseRegion(name);
+  return region === null ? null : (PLACES[region.provider]?.[region.code] ?? null);
+}
+
 /** All regions of a cloud that the matrix or the map knows, as bare codes. Edges and unknown clouds have none. */
 export function regionsOf(provider: string): readonly string[] {
   if (provider === 'cloudflare') return [];

@@ -14,8 +14,9 @@ import {
   type StoreRow,
 } from '../db/readTrust';
 import { loadAllSeries } from '../db/series';
-import { cellOf, type Member, withSnapshot } from '../db/snapshot';
+import { type Member, withSnapshot } from '../db/snapshot';
 import { type AnswerRange, formatInstant, rangeOf } from './answer';
+import { poolTerms } from './breakdownTerms';
 import { chooseVantage, countOf, isTimed, readPopulation } from './population';
 import type { Scope } from './scope';
 
@@ -161,11 +162,7 @@ function overTime(
 }
 
 function evidenceOf(members: readonly Member[], count: number): Record<Term, TermEvidence> {
-  const totals = TERMS.flatMap(() => EVIDENCES.map(() => 0));
-  for (const { set } of members)
-    cellOf(set, 'terms').evidence.forEach((n, i) => {
-      totals[i]! += n;
-    });
+  const totals = poolTerms(members).evidence;
   return Object.fromEntries(
     TERMS.map((term, i) => {
       const counts = Object.fromEntries(EVIDENCES.map((e, j) => [e, totals[i * EVIDENCES.length + j]!]));
