@@ -15,6 +15,7 @@ import { loadOverview } from '../lib/queries/loadOverview';
 import { loadQuantiles } from '../lib/queries/loadQuantiles';
 import { parseQuantiles } from '../lib/queries/parseQuantiles';
 import { parseScope } from '../lib/queries/scope';
+import { compareWithRaw, makeRawRows, rollUpRawRows } from './support/rawYardstick';
 import { CLIENT_REGIONS, ENDPOINTS, MODELS, storePeriod } from './support/rollups';
 
 const REPEATS = 9;
@@ -31,8 +32,8 @@ process.env.DATABASE_URL = postgres.url;
 process.env.ISOCHRONE_SECRET = 'a secret for benchmarks of 32 characters';
 try {
   await migrate({ connectionString: postgres.url });
-  const [known] = (await pool().query<{ id: string }>('SELECT id FROM project')).rows;
-  const projectId = known?.id ?? (await makeProject());
+  const [known] = (await pool().query<{ id: string }>(`SELECT id FROM project WHERE slug = 'bench'`)).rows;
+  const projectId = known?.id ?? (await makeProject('bench'));
   const viewer: Viewer = { projectId, projectSlug: 'bench', userId: null, keyId: 'bench', role: 'reader' };
   if (known === undefined) await fill(projectId);
   const { rows } = await pool().query<{ size: string }>(`SELECT pg_total_relation_size('rollup') AS size`);
@@ -49,16 +50,32 @@ try {
       `${name.padEnd(24)} cold ${coldMs.toFixed(1).padStart(8)} ms   warm ${warmMs.toFixed(1).padStart(8)} ms`,
     );
   }
+  const rawRows = Number(option('raw') ?? 20_000_000);
+  if (rawRows > 0) {
+    const raw = await makeProject('raw');
+    await makeRawRows(pool(), { rows: rawRows, endS: END_S });
+    await rollUpRawRows(pool(), raw, END_S);
+    for (const [i, one] of (await compareWithRaw(pool(), raw, END_S)).entries()) {
+      const { name, rawMs, ms, ratio, worstError } = one;
+      console.log(
+        `${name}: percentile_disc ${rawMs.toFixed(0)} ms, here ${ms.toFixed(1)} ms, ${ratio.toFixed(0)} times faster, ` +
+          `off by ${(100 * worstError).toFixed(2)} % at most`,
+      );
+      figures[`raw${i + 1}Ratio`] = ratio;
+      figures[`raw${i + 1}WorstError`] = worstError;
+    }
+  }
   await pool().end();
-  console.log(JSON.stringify({ requests: requestsIn28Days, ...figures }));
+  console.log(JSON.stringify({ requests: requestsIn28Days, rawRows, ...figures }));
 } finally {
   await postgres.stop();
   if (keep === undefined) rmSync(dataDir, { recursive: true, force: true });
 }
 
-async function makeProject(): Promise<string> {
+async function makeProject(slug: string): Promise<string> {
   const { rows } = await pool().query<{ id: string }>(
-    `INSERT INTO project (id, slug, name, time_zone) VALUES (gen_random_uuid(), 'bench', 'bench', 'UTC') RETURNING id`,
+    `INSERT INTO project (id, slug, name, time_zone) VALUES (gen_random_uuid(), $1, $1, 'UTC') RETURNING id`,
+    [slug],
   );
   await pool().query(
     `INSERT INTO endpoint_class (project_id, endpoint, class, source, updated_at)

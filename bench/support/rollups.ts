@@ -9,6 +9,7 @@ import {
   type CellKey,
   coarsen,
   emptyCell,
+  encodeCell,
   type Family,
   formatKey,
   type Grouping,
@@ -19,7 +20,7 @@ import { bucketIndex, createHistogram } from '../../lib/core/histogram';
 import type { TimedRequest } from '../../lib/core/request';
 import { addToSample } from '../../lib/core/sample';
 import { MEASURED_TERMS } from '../../lib/core/terms';
-import { insertParts, type Part } from '../../lib/db/rollupStore';
+import { FINISHED, insertParts, type Part } from '../../lib/db/rollupStore';
 
 export const ENDPOINTS = Array.from({ length: 40 }, (_, i) => `/v1/endpoint-${String(i).padStart(2, '0')}`);
 export const CLIENT_REGIONS = [
@@ -168,12 +169,13 @@ function sampleCell(
   const cell = emptyCell(family, tier);
   const { sample } = cell;
   const drawn = Math.min(at.n, 3 * sample.limits.all);
-  const dims = { ...at.template.requests[0]!.dims, endpoint: at.key.endpoint! };
+  const dims = SERVICE_REGIONS.map((serviceRegion) => ({
+    ...{ ...at.template.requests[0]!.dims, endpoint: at.key.endpoint!, serviceRegion },
+  }));
   for (let i = 0; i < drawn; i++) {
     const like = at.template.requests[Math.floor(random() * TEMPLATE_REQUESTS)]!;
-    const serviceRegion = SERVICE_REGIONS[Math.floor(random() * 4)]!;
     const startedAtUs = at.startS * 1e6 + Math.floor(random() * PERIOD_S[tier] * 1e6);
-    addToSample(sample, { ...like, id: crypto.randomUUID(), startedAtUs, dims: { ...dims, serviceRegion } }, 'e2e');
+    addToSample(sample, { ...like, id: crypto.randomUUID(), startedAtUs, dims: dims[i % 4]! }, 'e2e');
   }
   const factor = at.n / Math.max(1, drawn);
   for (const bucket of sample.buckets.values()) {
@@ -193,17 +195,17 @@ const keyOf = (e: number, c: number, s: number, m: number): CellKey => ({
 export type MadePeriod = { tier: Tier; startS: number; samples: readonly ('sampleE2e' | 'thinE2e')[] };
 
 class PartsOfPeriod {
-  private readonly parts = new Map<string, Part & { cells: Map<string, Cell> }>();
+  private readonly parts = new Map<string, Part & { cells: Map<string, Uint8Array> }>();
   constructor(private readonly period: MadePeriod) {}
 
-  /** Takes the cell over; one for each key. */
+  /** One cell for each key. */
   set(grouping: Grouping, key: CellKey, cell: Cell): void {
     const { tier, startS } = this.period;
     if (!isStored(grouping, tier, cell.family)) return;
     const id = `${grouping} ${cell.family}`;
     const part = this.parts.get(id) ?? { grouping, tier, family: cell.family, periodS: startS, cells: new Map() };
     this.parts.set(id, part);
-    part.cells.set(formatKey(coarsen(key, grouping)), cell);
+    part.cells.set(formatKey(coarsen(key, grouping)), encodeCell(cell));
   }
 
   all(): Part[] {
@@ -284,5 +286,5 @@ export async function storePeriod(
   period: MadePeriod,
 ): Promise<void> {
   const requests = (project.requestsIn28Days * PERIOD_S[period.tier]) / (DAYS * 86_400);
-  await insertParts(client, project.id, { parts: periodParts(period, requests), level: 0 });
+  await insertParts(client, project.id, { parts: periodParts(period, requests), level: FINISHED });
 }

@@ -1,4 +1,4 @@
-// Blocks: encoded cells in key order, packed up to 32 kB, so that a read of some cells unpacks little.
+// Blocks: encoded cells in key order, packed up to 8 kB, so that a read of one cell fetches little else.
 //
 //   count · count × (id in 8 bytes, length) · bodies
 //
@@ -9,7 +9,7 @@
 import { ByteReader, ByteWriter } from './bytes';
 import { hash53 } from './hash';
 
-const BLOCK_BYTES = 32_768;
+const BLOCK_BYTES = 8_192;
 
 export type Block = { firstCell: string; lastCell: string; body: Uint8Array };
 
@@ -41,7 +41,7 @@ function pack(cells: readonly Encoded[], size: number): Block {
   return { firstCell: cells[0]!.key, lastCell: cells.at(-1)!.key, body: writer.bytes() };
 }
 
-/** Packs encoded cells by key. A cell beyond 32 kB has a block of its own. */
+/** Packs encoded cells by key. A cell beyond 8 kB has a block of its own. */
 export function packBlocks(cells: ReadonlyMap<string, Uint8Array>): Block[] {
   const blocks: Block[] = [];
   let open: Encoded[] = [];

@@ -100,20 +100,16 @@ export function effectiveN(histogram: Histogram): number {
 
 /** Nearest-rank quantiles (µs) for ascending `qs`, clamped to the observed min and max; null when empty. */
 export function quantilesUs(histogram: Histogram, qs: readonly number[]): (number | null)[] {
-  const { minUs, maxUs } = histogram;
+  const { minUs, maxUs, buckets, scale } = histogram;
   if (histogram.weight <= 0 || minUs === null || maxUs === null) return qs.map(() => null);
-  const indexes = [...histogram.buckets.keys()].sort((a, b) => a - b);
+  const indexes = Float64Array.from(buckets.keys()).sort();
   let seen = histogram.zero;
-  let value = 0;
   let next = 0;
   return qs.map((q) => {
     const rank = Math.max(1, Math.ceil(q * histogram.weight * (1 - 1e-15) - 1e-9));
-    while (seen < rank && next < indexes.length) {
-      const index = indexes[next++]!;
-      seen += histogram.buckets.get(index)!;
-      value = bucketValueUs(index, histogram.scale);
-    }
+    while (seen < rank && next < indexes.length) seen += buckets.get(indexes[next++]!)!;
     if (rank >= histogram.weight) return maxUs;
+    const value = next === 0 ? 0 : bucketValueUs(indexes[next - 1]!, scale);
     return Math.min(maxUs, Math.max(minUs, value));
   });
 }

@@ -45,7 +45,7 @@ export type Overview = AnswerRange & {
 
 const CELLS_SHOWN = 10;
 /** Gains are computed for the cells with the most requests outside their objective only: no other can gain more. */
-const CELLS_ANALYSED = 16;
+const CELLS_ANALYSED = 12;
 
 type Question = {
   viewer: Viewer;

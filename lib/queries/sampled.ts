@@ -15,7 +15,7 @@ const HOURS_UP_TO_US = 4 * DAY_US;
 const THIN_FROM_US = 8 * DAY_US;
 /** What one analysis is made of: more changes no digit that its interval would not cover. */
 const MOST_ROWS = 8_192;
-const MOST_ROWS_OF_MANY = 4_096;
+const MOST_ROWS_OF_MANY = 2_048;
 
 /** Filters that are no part of a sample cell's key. */
 const ROW_FILTERS = ['serviceRegion', 'provider', 'model', 'version'] as const;
