@@ -45,6 +45,13 @@ export const CACHED_TOKENS = [
   'ai.usage.cachedInputTokens',
 ] as const;
 
+/** Attempts before this one. Rows 20, 51. */
+export const ATTEMPTS_BEFORE = [
+  'http.request.resend_count',
+  'http.resend_count',
+  'http.response.header.x-litellm-attempted-retries',
+] as const;
+
 /** Time from a call's start to its first output, by name and unit (factor to µs). Rows 6, 9, 12, 37, 40, 41, 44, 74–76. */
 export const FIRST_OUTPUT_DURATIONS: readonly (readonly [name: string, toUs: number])[] = [
   ['isochrone.ttft_ms', 1_000],

@@ -76,9 +76,9 @@ function analyse(root: Node, { starts, orphans }: { starts: readonly ReplicaStar
   return { root, around, placement, path, waitPath, calls, ttft, orphans };
 }
 
-/** Takes what is known of a call's hop out of its model time, from its front. */
+/** Takes what is known of a call's way out of its model time, from its front: a gateway's own work, then the hop. */
 function splitCalls(times: NamedTime[]): NamedTime[] {
-  const left = new Map<Node, number>();
+  const left = new Map<Node, { routing: number; modelHop: number }>();
   const result: NamedTime[] = [];
   for (const time of times) {
     const { call, term } = time;
@@ -86,24 +86,29 @@ function splitCalls(times: NamedTime[]): NamedTime[] {
       result.push(time);
       continue;
     }
-    if (!left.has(call)) left.set(call, hopOnPathUs(call, times));
-    const hop = Math.min(left.get(call)!, time.endUs - time.startUs);
-    left.set(call, left.get(call)! - hop);
-    const turn = time.startUs + hop;
-    if (hop > 0) result.push({ ...time, term: 'modelHop', endUs: turn });
-    if (turn < time.endUs) result.push({ ...time, startUs: turn });
+    const known = left.get(call) ?? wayOnPathUs(call, times);
+    left.set(call, known);
+    let at = time.startUs;
+    for (const part of ['routing', 'modelHop'] as const) {
+      const us = Math.min(known[part], time.endUs - at);
+      known[part] -= us;
+      if (us > 0) result.push({ ...time, term: part, startUs: at, endUs: at + us });
+      at += us;
+    }
+    if (at < time.endUs) result.push({ ...time, startUs: at });
   }
   return result;
 }
 
-/** The part of a call's hop that lies on the path: as much of it as of the call; µs. */
-function hopOnPathUs(call: Node, times: readonly NamedTime[]): number {
-  const hopUs = toldOf(call).hopAtLeastUs ?? 0;
+/** The part of a call's way that lies on the path: as much of it as of the call; µs. */
+function wayOnPathUs(call: Node, times: readonly NamedTime[]): { routing: number; modelHop: number } {
+  const told = toldOf(call);
   const first = times.find((time) => time.call === call);
   const lengthUs = call.endUs - call.startUs;
-  if (first === undefined || lengthUs <= 0) return 0;
+  if (first === undefined || lengthUs <= 0) return { routing: 0, modelHop: 0 };
   // A path that starts within the call (something else was waited for until then) has that much less of it
-  return Math.round((hopUs * (call.endUs - Math.max(call.startUs, first.startUs))) / lengthUs);
+  const share = (call.endUs - Math.max(call.startUs, first.startUs)) / lengthUs;
+  return { routing: Math.round((told.gatewayUs ?? 0) * share), modelHop: Math.round((told.hopAtLeastUs ?? 0) * share) };
 }
 
 type Naming = { times: readonly NamedTime[]; around: Surroundings; name: (times: readonly OwnTime[]) => NamedTime[] };

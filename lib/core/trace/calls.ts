@@ -4,6 +4,7 @@
 // are known, at least one round trip is not the model. What is left is the model, with the provider's edge and queue.
 
 import {
+  ATTEMPTS_BEFORE,
   CACHED_TOKENS,
   INPUT_TOKENS,
   MODEL_NAMES,
@@ -26,7 +27,13 @@ const MAX_CALLS = 64;
 export type CallRecord = { node: Node; call: Call; cachedTokens: number | null; onPath: boolean };
 
 /** What the caller's side knows of the time behind a call; µs, null when nothing tells. */
-type Told = { modelUs: number | null; providerQueueUs: number | null; hopAtLeastUs: number | null };
+type Told = {
+  modelUs: number | null;
+  providerQueueUs: number | null;
+  hopAtLeastUs: number | null;
+  /** A gateway's own work on the way. */
+  gatewayUs: number | null;
+};
 
 /** Own attributes of a call, then of the spans around it that only repeat it, then of those below. */
 function attributesOf(node: Node): Attributes[] {
@@ -119,7 +126,6 @@ function modelCall(node: Node, around: Surroundings, onPath: boolean): CallRecor
   const first = firstOutputOf(node.span!);
   const count = (names: readonly string[]) => firstOf(attributes, (a) => countOf(a, ...names));
   const split = splitOf(node, around);
-  const failed = [...walkTree(node)].reduce((sum, n) => sum + n.failedBefore, 0);
   const call: Call = {
     stage: textOf(node.span!.attributes, 'isochrone.stage') ?? stageOf(node),
     provider: providerOf(attributes),
@@ -128,11 +134,19 @@ function modelCall(node: Node, around: Surroundings, onPath: boolean): CallRecor
     ...timesOf(node, around.root),
     ttftUs: first.is === 'told' ? first.afterUs : null,
     ...split,
-    attempts: failed + 1,
+    attempts: failedAttempts(node) + 1,
     inputTokens: count(INPUT_TOKENS),
     outputTokens: count(OUTPUT_TOKENS),
   };
   return { node, call, cachedTokens: count(CACHED_TOKENS), onPath };
+}
+
+/** Attempts before the one that answered: seen as spans, or told by the client or the gateway that made them. */
+function failedAttempts(node: Node): number {
+  const nodes = [...walkTree(node)];
+  const seen = nodes.reduce((sum, n) => sum + n.failedBefore, 0);
+  const told = nodes.map((n) => (n.span === null ? null : countOf(n.span.attributes, ...ATTEMPTS_BEFORE)) ?? 0);
+  return Math.min(32_766, Math.max(seen, ...told));
 }
 
 const stageOf = (node: Node) =>
@@ -173,6 +187,7 @@ export function toldOf(node: Node): Told {
         ? node.endUs - node.startUs
         : null;
   const modelUs = read('model');
+  const gatewayUs = read('gateway');
   const usable = wholeUs !== null && modelUs !== null && modelUs <= wholeUs;
   const there = node.span === null ? null : roundTripMs(regionOf(node.span), modelRegionOf(node));
   const roundTripUs =
@@ -180,6 +195,7 @@ export function toldOf(node: Node): Told {
   return {
     modelUs: usable ? modelUs : null,
     providerQueueUs: read('providerQueue'),
-    hopAtLeastUs: usable ? wholeUs - modelUs : roundTripUs,
+    hopAtLeastUs: usable ? Math.max(0, wholeUs - modelUs - (gatewayUs ?? 0)) : roundTripUs,
+    gatewayUs,
   };
 }

@@ -247,6 +247,30 @@ describe('model calls', () => {
     expect(terms(told({ 'gen_ai.request.stream': false }, '500'))).toEqual({ model: 110 });
   });
 
+  it('a gateway tells its own work and how often it tried', () => {
+    const header = (name: string) => `http.response.header.${name}`;
+    const spans = draw(
+      `
+      infer  server app  |----------|
+        chat client app  |----------|`,
+      {
+        attributes: {
+          infer: POST,
+          chat: {
+            ...CHAT,
+            'gen_ai.request.stream': false,
+            [header('openai-processing-ms')]: ['80'],
+            [header('x-litellm-overhead-duration-ms')]: ['6.5'],
+            [header('x-litellm-attempted-retries')]: ['2'],
+          },
+        },
+      },
+    );
+    const { request } = onlyRequest(spans);
+    expect(termsMs(request)).toEqual({ routing: 6.5, modelHop: 23.5, model: 80 });
+    expect(request.calls).toMatchObject([{ attempts: 3, hopUs: 23_500, modelUs: 80_000 }]);
+  });
+
   it('between places that are known, at least a round trip is not the model', () => {
     const spans = draw(
       `

@@ -40,15 +40,15 @@ describe('waterfall', () => {
   it('tells own time, time on the path, what it is called and how that is known', () => {
     expect(row('ask')).toMatchObject({
       durationUs: 310_000,
-      ownUs: 50_000,
-      ownPathUs: 50_000,
+      ownUs: 60_000,
+      ownPathUs: 60_000,
       subtreePathUs: 310_000,
       term: 'network',
       evidence: 'derived',
     });
     expect(row('search')).toMatchObject({ ownPathUs: 0, term: null, evidence: 'missing' });
     expect(row('retry')).toMatchObject({ spanId: null, durationUs: 60_000, subtreePathUs: 60_000 });
-    expect(row('chat')).toMatchObject({ subtreePathUs: 200_000, service: 'gate', kind: 'client' });
+    expect(row('chat')).toMatchObject({ subtreePathUs: 190_000, service: 'gate', kind: 'client' });
     expect(row('audit').outlives).toBe(true);
     expect(waterfall!.rows.find((one) => one.name === 'POST' && one.failedBefore === 1)?.term).toBe('model');
     expect(Math.abs(row('infer').skewUs! - 400_000)).toBeLessThan(30_000);
