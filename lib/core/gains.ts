@@ -80,11 +80,32 @@ export function analyse(input: AnalysisInput): Analysis {
   };
 }
 
-type Option = Lever | 'joint';
+/** A lever, 'joint', or whatever else takes time off requests. */
+type Option = string;
 
-/** Everything the gains of one cell are read from. Distribution 0 is the wait itself. */
-type Study = {
-  savings: Savings;
+/** The gain of each way to save time on the same requests (µs saved, in their order), all on the same draws. */
+export function gainsOfEach(
+  requests: { rows: readonly SampledRequest[]; waitUs: Float64Array },
+  savedUs: ReadonlyMap<string, Float64Array>,
+  seed: string,
+): Map<string, GainQuantiles> {
+  const study = emptyStudy(requests, seed);
+  if (requests.rows.length === 0) return new Map();
+  add(study, requests.waitUs);
+  for (const [option, saved] of savedUs)
+    study.at.set(
+      option,
+      add(
+        study,
+        requests.waitUs.map((us, i) => Math.max(0, us - saved[i]!)),
+      ),
+    );
+  study.resampled = resample(study.distributions, study.population, { qs: QS, replicates: REPLICATES, seed });
+  return new Map([...savedUs.keys()].map((option) => [option, gainQuantiles(study, option)]));
+}
+
+/** Distributions over the same requests and their draws. Distribution 0 is the wait itself. */
+type Drawn = {
   seed: string;
   population: Population;
   distributions: Walked[];
@@ -92,13 +113,19 @@ type Study = {
   pointsUs: Float64Array[];
   resampled: Resampled | null;
 };
+/** Everything the gains of one cell are read from. */
+type Study = Drawn & { savings: Savings };
 
-function examine(savings: Savings, seed: string): Study {
-  const population = populationOf(savings.rows);
-  const study: Study = {
-    ...{ savings, seed, population, resampled: null },
+function emptyStudy({ rows }: { rows: readonly SampledRequest[] }, seed: string): Drawn {
+  return {
+    ...{ seed, population: populationOf(rows), resampled: null },
     ...{ distributions: [], at: new Map<Option, number>(), pointsUs: [] },
   };
+}
+
+function examine(savings: Savings, seed: string): Study {
+  const study: Study = { ...emptyStudy(savings, seed), savings };
+  const { population } = study;
   if (savings.rows.length === 0) return study;
   add(study, savings.waitUs);
   for (const lever of LEVERS) {
@@ -112,14 +139,14 @@ function examine(savings: Savings, seed: string): Study {
   return study;
 }
 
-function add(study: Study, values: Float64Array): number {
+function add(study: Drawn, values: Float64Array): number {
   const distribution = walked(values, study.population.weights);
   study.pointsUs.push(quantilesFromTop(distribution, QS, study.population.total));
   return study.distributions.push(distribution) - 1;
 }
 
 /** Each request's wait (µs) with these levers at their floors, never below 0. */
-function counterfactual(savings: Savings, levers: readonly Lever[]): Float64Array {
+export function counterfactual(savings: Savings, levers: readonly Lever[]): Float64Array {
   const out = Float64Array.from(savings.waitUs);
   for (const lever of levers) {
     const saved = savings.savedUs[lever];
@@ -136,18 +163,18 @@ function noData(): GainQuantiles {
   return Object.fromEntries(QUANTILE_KEYS.map((key) => [key, value])) as GainQuantiles;
 }
 
-function gainQuantiles(study: Study, option: Option): GainQuantiles {
+function gainQuantiles(study: Drawn, option: Option): GainQuantiles {
   return Object.fromEntries(QUANTILE_KEYS.map((key) => [key, gainValue(study, option, key)])) as GainQuantiles;
 }
 
 /** The point gain (µs) of a lever at a percentile. */
-function pointUs(study: Study, option: Option, key: QuantileKey): number {
+function pointUs(study: Drawn, option: Option, key: QuantileKey): number {
   const at = QS.indexOf(QUANTILE_OF[key]);
   return study.pointsUs[0]![at]! - study.pointsUs[study.at.get(option)!]![at]!;
 }
 
 /** A gain by the display rule: none below the smallest n, then a lower bound, then an interval. */
-function gainValue(study: Study, option: Option, key: QuantileKey): Value {
+function gainValue(study: Drawn, option: Option, key: QuantileKey): Value {
   if (study.resampled === null) return { ms: null, lowMs: null, highMs: null, reason: 'no_data' };
   const q = QUANTILE_OF[key];
   const { oneSided, twoSided } = smallestN(q);
