@@ -10,9 +10,11 @@ import {
   type HeadlineReason,
   type LargestAvoidable,
 } from '../core/gains';
+import { type Gap, gapOf } from '../core/gap';
 import type { LeverContext } from '../core/levers';
 import type { PlacementScenario } from '../core/placement';
 import { toQuantiles } from '../core/quantile';
+import { type Stages, stagesOf } from '../core/stages';
 import type { Basis, Lever, Vantage } from '../core/terms';
 import type { Viewer } from '../core/viewer';
 import { loadEndpointClasses } from '../db/endpointClasses';
@@ -20,22 +22,16 @@ import { type Member, type Snapshot, withSnapshot } from '../db/snapshot';
 import { type AnswerRange, formatInstant, rangeOf } from './answer';
 import { anatomyOfRows, type BreakdownCell, pairsOf, pooledAnatomy, readCells } from './breakdownCells';
 import { poolTerms, type Touched, termQuantiles, touchedTerms } from './breakdownTerms';
+import { readCellRows } from './cellRows';
 import { loadLeverContext } from './loadLeverContext';
-import {
-  basisOf,
-  chooseVantage,
-  classify,
-  countOf,
-  durationOf,
-  isTimed,
-  leadingOf,
-  readPopulation,
-} from './population';
-import { filtersRows, readSampled, seedOf } from './sampled';
+import { basisOf, chooseVantage, classify, countOf, durationOf, isTimed, readPopulation } from './population';
+import { filtersRows, readSampled } from './sampled';
 import type { Metric, Scope } from './scope';
 
 export type { AnatomyPoint } from '../core/anatomy';
 export type { FloorInfo, GainQuantiles, HeadlineReason, LargestAvoidable } from '../core/gains';
+export type { Gap } from '../core/gap';
+export type { Stage } from '../core/stages';
 export type { AnswerRange } from './answer';
 export type { BreakdownCell } from './breakdownCells';
 
@@ -58,6 +54,11 @@ export type Breakdown = AnswerRange & {
     gap: Quantiles;
     terms: AllTermQuantiles;
   };
+  /** What the gap is like, and what it points to. */
+  gap: Gap;
+  /** Of the one endpoint in view, where its requests tell their calls; `steps`: model calls one after the other. */
+  stages: Stages['stages'];
+  steps: Stages['steps'];
   floors: Record<Lever, FloorInfo>;
   gains: Record<Lever, GainQuantiles>;
   jointGain: GainQuantiles;
@@ -88,25 +89,17 @@ type Question = {
   context: LeverContext;
 };
 
-type Studied = { analysis: Analysis; anatomy: Anatomy | null; fromUs: number; toUs: number };
+type Studied = { analysis: Analysis; stages: Stages; anatomy: Anatomy | null; fromUs: number; toUs: number };
 
 /** Gains of the one endpoint in question, from whole requests; none when there are several, which are never pooled. */
 async function study(question: Question): Promise<Studied> {
-  const { viewer, scope, snapshot, vantage, classes, context } = question;
-  const [endpoint = null] = classes.size === 1 ? classes.keys() : [];
-  const basis = basisOf(scope.metric, endpoint === null ? 'interactive' : classes.get(endpoint)!);
-  const { sampledOf, effectiveFromUs, effectiveToUs } = await readSampled(snapshot, {
-    ...{ scope, vantage, basis, many: false },
-    leading:
-      endpoint === null ? [] : (leadingOf({ ...scope, endpoint: [endpoint] }, 'endpointClientRegion').leading ?? []),
-    groupOf: () => 'all',
-  });
-  const sample = sampledOf('all');
-  const [fromUs, toUs] = [effectiveFromUs, effectiveToUs];
-  const seed = seedOf({ viewer, scope }, [vantage, endpoint, basis, fromUs, toUs, context.version]);
+  const { context } = question;
+  const cell = await readCellRows(question.snapshot, { ...question, floorsVersion: context.version });
+  const { rows, basis, seed, endpoint, fromUs, toUs } = cell;
   return {
-    analysis: analyse({ ...sample, basis, context, seed }),
-    anatomy: filtersRows(scope) && endpoint !== null ? anatomyOfRows(sample.rows, basis) : null,
+    analysis: analyse({ rows, complete: cell.complete, basis, context, seed }),
+    stages: stagesOf({ rows, basis, context, seed }),
+    anatomy: filtersRows(question.scope) && endpoint !== null ? anatomyOfRows(rows, basis) : null,
     ...{ fromUs, toUs },
   };
 }
@@ -182,7 +175,7 @@ export async function loadBreakdown({ viewer, input }: { viewer: Viewer; input: 
 function answerOf(
   question: Question,
   whole: { members: Member[]; cachedN: number },
-  { analysis, fromUs, toUs }: Studied,
+  { analysis, stages, fromUs, toUs }: Studied,
 ): Omit<Breakdown, 'anatomy' | 'cells' | 'moreCells'> {
   const { scope, snapshot, vantage, classes, range } = question;
   const basisOfEndpoint = (endpoint: string) => basisOf(scope.metric, classes.get(endpoint)!);
@@ -202,6 +195,8 @@ function answerOf(
       ...{ wait: quantiles('wait'), e2e: quantiles('e2e'), ttft: quantiles('ttft') },
       ...{ model: quantiles('model'), gap: quantiles('gap'), terms: termQuantiles(terms, countOf(timed, 'n')) },
     },
+    gap: gapOf(durationOf(timed, 'gap', basisOfEndpoint), durationOf(timed, 'wait', basisOfEndpoint)),
+    ...stages,
     ...{ floors, gains, jointGain, largestAvoidable, tailLever, placements },
     reason: classes.size > 1 ? 'several_endpoints' : analysis.reason,
     touched: touchedTerms(terms),

@@ -1,10 +1,21 @@
+import Link from 'next/link';
 import type { Breakdown } from '@/lib/queries/loadBreakdown';
 import { floorWords, headlineWords, tailWords } from './headlineWords';
 
 type Told = Pick<Breakdown, 'largestAvoidable' | 'reason' | 'floors' | 'tailLever'>;
 
-/** The sentence: what to fix first, what it gains, and the floor behind it. */
-export function Headline({ told, place }: { told: Told; place: string }) {
+/** Where the page shows what is behind the gain of a sentence; null when none is claimed. */
+export function explainHref(
+  largest: Told['largestAvoidable'],
+  hrefOf: (changes: { explain: string; explainAt: string }) => string,
+): string | null {
+  return largest && `${hrefOf({ explain: largest.levers.join(','), explainAt: largest.quantile })}#explain`;
+}
+
+type Props = { told: Told; place: string; explainHref: string | null };
+
+/** The sentence: what to fix first, what it gains, the floor behind it, and the way to its requests. */
+export function Headline({ told, place, explainHref: href }: Props) {
   const words = headlineWords(told, place);
   const tail = tailWords(told);
   return (
@@ -31,6 +42,13 @@ export function Headline({ told, place }: { told: Told; place: string }) {
           {floorWords(lever, told.floors[lever])}
         </p>
       ))}
+      {href !== null && (
+        <p className="mt-1">
+          <Link href={href} data-testid="explain-link">
+            Which requests, and what was subtracted
+          </Link>
+        </p>
+      )}
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { formatCount, formatMs } from '@/lib/charts/formatMs';
 import { percentileLabel, stackedBars } from '@/lib/charts/stackedBars';
 import { LEVER_LABELS } from '@/lib/core/terms';
 import type { OverviewCell, Overview as OverviewResult } from '@/lib/queries/loadOverview';
-import { Headline } from './Headline';
+import { explainHref, Headline } from './Headline';
 import { Percentile } from './Percentile';
 import { RangeNote } from './RangeNote';
 import { Scroller } from './Scroller';
@@ -24,7 +24,14 @@ export function Overview({ overview, root, params }: Props) {
     <>
       <RangeNote answer={overview} vantage={overview.vantage} zone={params.get('timeZone')} />
       {headline ? (
-        <Headline told={headline.breakdown} place={placeOf(headline.cell)} />
+        <Headline
+          told={headline.breakdown}
+          place={placeOf(headline.cell)}
+          explainHref={explainHref(
+            headline.breakdown.largestAvoidable,
+            (changes) => `${root}/breakdown${cellParams(params, headline.cell, changes)}`,
+          )}
+        />
       ) : (
         <p className="card text-lg" data-testid="sentence" data-reason="no_data">
           No requests in this range.
@@ -114,8 +121,8 @@ function placeOf(cell: { endpoint: string; clientRegion: string | null }): strin
   return `${cell.endpoint} from ${cell.clientRegion ?? 'an unknown region'}`;
 }
 
-function cellParams(params: URLSearchParams, cell: OverviewCell): string {
-  return withParams(params, { endpoint: cell.endpoint, clientRegion: cell.clientRegion, bars: null });
+function cellParams(params: URLSearchParams, cell: OverviewCell, changes: Record<string, string> = {}): string {
+  return withParams(params, { endpoint: cell.endpoint, clientRegion: cell.clientRegion, bars: null, ...changes });
 }
 
 const REASON_WORDS: Record<OverviewCell['reason'], string> = {

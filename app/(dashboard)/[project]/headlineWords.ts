@@ -55,7 +55,7 @@ function named(told: Told, place: string, lead: string): HeadlineWords {
     return { before: `${lead}${levers} together cost ${place} `, gain, after: ` ${at}; each alone changes little.` };
   if (told.reason === 'level')
     return {
-      before: `${lead}${levers} in ${place} gain about the same: up to `,
+      before: `${lead}${levers} in ${place} gain about the same: `,
       gain,
       after: ` ${at}${scenario}. The data cannot tell which is larger.`,
     };
@@ -63,9 +63,13 @@ function named(told: Told, place: string, lead: string): HeadlineWords {
   return { before, gain, after: ` ${at}.` };
 }
 
-function interval(largest: { lowMs: number | null; highMs: number | null }): string {
+function interval(largest: { gainMs: number; lowMs: number | null; highMs: number | null }): string {
   if (largest.lowMs === null) return '';
   if (largest.highMs === null) return ` (at least ${formatMs(largest.lowMs)})`;
+  // Where the percentile lies at the edge of a step, what is found is the least of what it may be
+  const isLeast = largest.gainMs - largest.lowMs <= 0.05 * (largest.highMs - largest.lowMs);
+  if (isLeast && formatMs(largest.lowMs) !== formatMs(largest.highMs))
+    return ` or more (95 % reach to ${formatMs(largest.highMs)})`;
   return ` (95 % between ${formatMs(largest.lowMs)} and ${formatMs(largest.highMs)})`;
 }
 

@@ -13,7 +13,7 @@ export { withParams } from './urlParams';
 
 const DEFAULT_RANGE: RangePreset = '7d';
 /** Parameters of pages only, which the API does not know. */
-const PAGE_ONLY = ['range', 'bars', 'compare', 'compareFrom', 'compareTo'];
+const PAGE_ONLY = ['range', 'bars', 'explain', 'explainAt', 'compare', 'compareFrom', 'compareTo'];
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 

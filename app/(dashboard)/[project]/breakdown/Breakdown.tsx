@@ -2,22 +2,40 @@ import { formatCount } from '@/lib/charts/formatMs';
 import { percentileLabel, stackedBars } from '@/lib/charts/stackedBars';
 import { MEASURED_TERMS } from '@/lib/core/terms';
 import type { Breakdown as BreakdownResult } from '@/lib/queries/loadBreakdown';
-import { Headline } from '../Headline';
+import type { Explanation } from '@/lib/queries/loadExplanation';
+import { explainHref, Headline } from '../Headline';
 import { RangeNote } from '../RangeNote';
 import { StackedChart } from '../StackedChart';
+import { withParams } from '../scopeUrl';
 import { DurationTable } from './DurationTable';
+import { Explain } from './Explain';
 import { GainTable } from './GainTable';
 import { PairTable } from './PairTable';
+import { PlacementTable } from './PlacementTable';
+import { StageTable } from './StageTable';
 import { TermTable } from './TermTable';
 
-type Props = { breakdown: BreakdownResult; place: string; params: URLSearchParams };
+type Props = {
+  breakdown: BreakdownResult;
+  /** What is behind the gain asked about; null when nothing was asked, or several endpoints are in view. */
+  explanation: Explanation | null;
+  place: string;
+  root: string;
+  params: URLSearchParams;
+  zone: string;
+};
 
-export function Breakdown({ breakdown, place, params }: Props) {
+export function Breakdown({ breakdown, explanation, place, root, params, zone }: Props) {
   const { anatomy } = breakdown;
   return (
     <>
       <RangeNote answer={breakdown} vantage={breakdown.vantage} zone={params.get('timeZone')} />
-      <Headline told={breakdown} place={place} />
+      <Headline
+        told={breakdown}
+        place={place}
+        explainHref={explainHref(breakdown.largestAvoidable, (changes) => withParams(params, changes))}
+      />
+      {explanation && <Explain explanation={explanation} root={root} params={params} zone={zone} />}
       <DurationTable breakdown={breakdown} />
       {hasNoTerms(breakdown) && (
         <p className="card bg-note" data-testid="no-terms">
@@ -38,7 +56,9 @@ export function Breakdown({ breakdown, place, params }: Props) {
       )}
       <PairTable cells={breakdown.cells} params={params} />
       <TermTable terms={breakdown.quantiles.terms} touched={breakdown.touched} />
-      <GainTable breakdown={breakdown} />
+      <GainTable breakdown={breakdown} params={params} />
+      <PlacementTable placements={breakdown.placements} />
+      <StageTable stages={breakdown.stages} steps={breakdown.steps} />
       <Excluded breakdown={breakdown} />
     </>
   );

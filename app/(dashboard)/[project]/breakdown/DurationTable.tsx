@@ -3,6 +3,7 @@ import { QUANTILE_KEYS, QUANTILE_LABELS } from '@/lib/core/estimate';
 import type { Breakdown } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
 import { ScrollCard } from '../ScrollCard';
+import { GapNote } from './GapNote';
 
 const ROWS = [
   ['wait', 'Wait', 'what the user waits for, by endpoint class'],
@@ -53,6 +54,7 @@ export function DurationTable({ breakdown }: { breakdown: Breakdown }) {
           })}
         </tbody>
       </table>
+      <GapNote gap={breakdown.gap} />
     </ScrollCard>
   );
 }

@@ -1,12 +1,15 @@
-import { formatMs } from '@/lib/charts/formatMs';
+import Link from 'next/link';
+import type { ReactNode } from 'react';
 import { QUANTILE_KEYS, QUANTILE_LABELS } from '@/lib/core/estimate';
 import { LEVER_LABELS, LEVERS, type Lever } from '@/lib/core/terms';
-import type { Breakdown, FloorInfo, GainQuantiles } from '@/lib/queries/loadBreakdown';
+import type { Breakdown, GainQuantiles } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
 import { ScrollCard } from '../ScrollCard';
+import { withParams } from '../scopeUrl';
+import { floorCell } from './floorCell';
 
 /** What each lever alone would save at its floor, and all of them together. */
-export function GainTable({ breakdown }: { breakdown: Breakdown }) {
+export function GainTable({ breakdown, params }: { breakdown: Breakdown; params: URLSearchParams }) {
   return (
     <ScrollCard label="What each lever would save">
       <h2 className="mb-2">What each lever would save</h2>
@@ -29,6 +32,7 @@ export function GainTable({ breakdown }: { breakdown: Breakdown }) {
           {ranked(breakdown.gains).map((lever) => (
             <GainRow key={lever} name={lever} label={LEVER_LABELS[lever]} gains={breakdown.gains[lever]}>
               {floorCell(breakdown.floors[lever])}
+              <Behind lever={lever} gains={breakdown.gains[lever]} params={params} />
             </GainRow>
           ))}
           <GainRow name="joint" label="All together" gains={breakdown.jointGain}>
@@ -46,7 +50,7 @@ function ranked(gains: Breakdown['gains']): Lever[] {
   return [...LEVERS].sort((a, b) => (size(b) === size(a) ? 0 : size(b) - size(a)));
 }
 
-function GainRow(props: { name: string; label: string; gains: GainQuantiles; children: string }) {
+function GainRow(props: { name: string; label: string; gains: GainQuantiles; children: ReactNode }) {
   return (
     <tr data-testid="gain-row" data-lever={props.name}>
       <th scope="row">{props.label}</th>
@@ -58,8 +62,16 @@ function GainRow(props: { name: string; label: string; gains: GainQuantiles; chi
   );
 }
 
-function floorCell(floor: FloorInfo): string {
-  if (floor.kind === 'none') return 'none';
-  const size = floor.ms === undefined ? 'by request' : formatMs(floor.ms);
-  return `${size}, ${floor.kind}${floor.source === '' ? '' : ` (${floor.source})`}`;
+/** To the requests behind a lever's gain, at the highest percentile that it has one. */
+function Behind({ lever, gains, params }: { lever: Lever; gains: GainQuantiles; params: URLSearchParams }) {
+  const at = (['p99', 'p90', 'p50'] as const).find((key) => gains[key].ms !== null);
+  if (at === undefined) return null;
+  return (
+    <>
+      {' '}
+      <Link href={`${withParams(params, { explain: lever, explainAt: at })}#explain`} data-testid="behind">
+        requests
+      </Link>
+    </>
+  );
 }

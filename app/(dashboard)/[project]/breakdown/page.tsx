@@ -1,7 +1,9 @@
 import type { Metadata } from 'next';
 import { isAnswerError } from '@/lib/platform/errors';
 import { loadBreakdown } from '@/lib/queries/loadBreakdown';
+import { loadExplanation } from '@/lib/queries/loadExplanation';
 import { loadScopeOptions } from '@/lib/queries/loadScopeOptions';
+import { parseLevers, parseQuantile } from '@/lib/queries/parseExplanation';
 import { BadScope } from '../BadScope';
 import { pageViewer } from '../pageViewer';
 import { ScopeBar } from '../ScopeBar';
@@ -18,15 +20,23 @@ export default async function BreakdownPage({ params, searchParams }: Props) {
   const { viewer, project } = await pageViewer((await params).project);
   try {
     const page = parsePageScope(await searchParams, Date.now(), project.timeZone);
-    const [breakdown, options] = await Promise.all([
+    const explain = page.params.get('explain');
+    const asked = explain && {
+      ...{ scope: page.scope, levers: parseLevers(explain), quantile: parseQuantile(page.params.get('explainAt')) },
+    };
+    const [breakdown, options, explanation] = await Promise.all([
       loadBreakdown({ viewer, input: page.scope }),
       loadScopeOptions({ viewer }),
+      asked ? loadExplanation({ viewer, input: asked }) : null,
     ]);
     return (
       <main className="flex flex-col gap-4">
         <h1 className="sr-only">Breakdown</h1>
         <ScopeBar page={page} options={options} />
-        <Breakdown breakdown={breakdown} place={placeOf(page.scope)} params={page.params} />
+        <Breakdown
+          {...{ breakdown, explanation, place: placeOf(page.scope), params: page.params, zone: page.zone }}
+          root={`/${project.slug}`}
+        />
       </main>
     );
   } catch (error) {
