@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GET as GET_EXPLANATION } from '@/app/api/v1/breakdown/explanation/route';
 import { GET } from '@/app/api/v1/breakdown/route';
 import { PUT } from '@/app/api/v1/floors/route';
 import { authenticateKey, hashKey } from '@/lib/auth/keys';
 import { pool } from '@/lib/db/pool';
 import { createIngestHandler, prepareIngest } from '@/lib/ingest/handler';
 import type { Breakdown } from '@/lib/queries/loadBreakdown';
+import type { Explanation } from '@/lib/queries/loadExplanation';
 import { foldPending } from '@/lib/rollup/foldPending';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { askOracle, ORACLE_LEVERS, type OracleLever } from '../support/oracle';
@@ -43,10 +45,15 @@ const setFloors = (floorsMs: Record<OracleLever, number>) =>
     overrides: Object.entries(floorsMs).map(([lever, floorMs]) => ({ lever, floorMs })),
   });
 
-async function ask(endpoint: string, clientRegion: string): Promise<Breakdown> {
+function queryOf(endpoint: string, clientRegion: string): URLSearchParams {
   const query = new URLSearchParams({ endpoint, clientRegion, vantage: 'client' });
   query.set('from', new Date(nowMs - 4 * HOUR_MS).toISOString());
   query.set('to', new Date(nowMs).toISOString());
+  return query;
+}
+
+async function ask(endpoint: string, clientRegion: string): Promise<Breakdown> {
+  const query = queryOf(endpoint, clientRegion);
   return (await send(GET, keys.read, `/api/v1/breakdown?${query}`)) as Breakdown;
 }
 
@@ -318,4 +325,23 @@ it('the sentence changes when cold starts are injected, and back when their floo
   const after = (await compare('calm', 'eu-west-2', raised)).said;
   expect(after).toMatchObject({ reason: 'nothing_worth_fixing', largestAvoidable: null });
   expect(after.floors.coldStart).toMatchObject({ kind: 'override', ms: 2500 });
+});
+
+it('the explanation of a sentence is of the same requests: its gain, its tail, what was taken off each', async () => {
+  await setFloors(FLOORS_MS);
+  const { said } = await compare('a masked pair');
+  const query = queryOf('a masked pair', 'eu-west-2');
+  query.set('explain', said.largestAvoidable!.levers.join(','));
+  const { explanation } = (await send(GET_EXPLANATION, keys.read, `/api/v1/breakdown/explanation?${query}`)) as {
+    explanation: Explanation;
+  };
+  expect(explanation.gainMs).toBeCloseTo(said.largestAvoidable!.gainMs, 6);
+  const rows = await database.query<{ id: string; ms: number; saved: number }>(
+    `SELECT id, e2e_us / 1000.0::float8 AS ms,
+       (coalesce(cold_start_us, 0) + greatest(0, coalesce(queue_us, 0) - 5000)) / 1000.0::float8 AS saved
+     FROM timed_request WHERE project_id = $1 AND endpoint = 'a masked pair' ORDER BY e2e_us DESC LIMIT 10`,
+    [projectId],
+  );
+  for (const [i, row] of rows.entries())
+    expect(explanation.requests[i]).toMatchObject({ id: row.id, waitMs: row.ms, savedMs: row.saved });
 });
