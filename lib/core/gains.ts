@@ -47,6 +47,8 @@ export type AnalysisInput = {
   context: LeverContext;
   /** (project, cell, metric, effective range, floors version): never the URL. */
   seed: string;
+  /** What the wait should stay within (µs), to count the requests that a lever would bring there. */
+  objectiveUs?: number;
 };
 
 export type Analysis = Headline & {
@@ -58,6 +60,8 @@ export type Analysis = Headline & {
   jointGain: GainQuantiles;
   floors: Record<Lever, FloorInfo>;
   placements: PlacementScenario[];
+  /** Requests (weights counted) that would come inside the objective with the lever that brings most of them. */
+  comesInside: { lever: Lever; n: number } | null;
 };
 
 /** What each lever, and all together, would gain at every percentile, and which to begin with. Pure and repeatable. */
@@ -76,8 +80,27 @@ export function analyse(input: AnalysisInput): Analysis {
     jointGain: isAnything ? gainQuantiles(study, 'joint') : noData(),
     floors: savings.floors,
     placements: savings.placements,
+    comesInside: comesInside(savings, study.population, input.objectiveUs ?? null),
     ...headlineOf(study, gains),
   };
+}
+
+function comesInside(
+  { waitUs, savedUs }: Savings,
+  { weights }: Population,
+  objectiveUs: number | null,
+): Analysis['comesInside'] {
+  if (objectiveUs === null) return null;
+  let best: Analysis['comesInside'] = null;
+  for (const lever of LEVERS) {
+    const saved = savedUs[lever];
+    if (saved === null) continue;
+    let n = 0;
+    for (let i = 0; i < saved.length; i++)
+      if (waitUs[i]! > objectiveUs && waitUs[i]! - saved[i]! <= objectiveUs) n += weights[i]!;
+    if (n > 0 && (best === null || n > best.n)) best = { lever, n };
+  }
+  return best;
 }
 
 /** A lever, 'joint', or whatever else takes time off requests. */

@@ -1,5 +1,5 @@
 import { type AnatomyPoint, anatomyPoints } from '../core/anatomy';
-import type { EndpointClass } from '../core/endpointClass';
+import { BASIS_OF, DEFAULT_OBJECTIVES, type EndpointClass } from '../core/endpointClass';
 import { type Analysis, analyse } from '../core/gains';
 import type { LeverContext } from '../core/levers';
 import { LEVERS, type Vantage } from '../core/terms';
@@ -8,6 +8,7 @@ import { loadEndpointClasses, newestRequestMs } from '../db/endpointClasses';
 import { type Snapshot, withSnapshot } from '../db/snapshot';
 import { type AnswerRange, formatInstant, rangeOf } from './answer';
 import { type BreakdownCell, type Pair, pairName, pairsOf, readCells } from './breakdownCells';
+import { readCellRows } from './cellRows';
 import { ANATOMY_PERCENTILES, type Breakdown } from './loadBreakdown';
 import { loadLeverContext } from './loadLeverContext';
 import { basisOf, chooseVantage, classify, countOf, isTimed, readPopulation } from './population';
@@ -18,7 +19,9 @@ import { judge, type SloLine, sloLines } from './sloLines';
 export type { SloLine } from './sloLines';
 
 export type OverviewCell = BreakdownCell & {
-  /** Requests × gain of the best lever at p99 (request-milliseconds): what the ranking goes by; null: no gain known. */
+  /** Requests that the best lever would bring inside the objective of their class: what the ranking goes by. */
+  comesInside: number;
+  /** Where none would: requests × gain of the best lever at p99 (request-milliseconds); null: no gain known. */
   rank: number | null;
   largestAvoidable: Breakdown['largestAvoidable'];
   reason: Breakdown['reason'];
@@ -92,7 +95,29 @@ function analysePair(question: Question, pair: Pair, sampled: SampledPairs): Ana
   const { viewer, scope, vantage, classes, context } = question;
   const basis = basisOf(scope.metric, classes.get(pair.endpoint)!);
   const cell = [vantage, pair.endpoint, pair.clientRegion, basis, sampled.fromUs, sampled.toUs, context.version];
-  return analyse({ ...sampled.sampledOf(pair), basis, context, seed: seedOf({ viewer, scope }, cell) });
+  return analyse({
+    ...{ ...sampled.sampledOf(pair), basis, context, seed: seedOf({ viewer, scope }, cell) },
+    ...objectiveOf(question, pair),
+  });
+}
+
+/** The default objective of the pair's class, where the metric in view is the one that it is about. */
+function objectiveOf({ scope, classes }: Question, pair: Pair): { objectiveUs?: number } {
+  const endpointClass = classes.get(pair.endpoint)!;
+  if (basisOf(scope.metric, endpointClass) !== BASIS_OF[endpointClass]) return {};
+  return { objectiveUs: DEFAULT_OBJECTIVES[endpointClass].thresholdUs };
+}
+
+/** The cell of the sentence once more, from as many requests as its own page reads: both say the same. */
+async function analyseWhole(question: Question, pair: Pair): Promise<Analysis> {
+  const { viewer, snapshot, vantage, classes, context } = question;
+  const clientRegion = pair.clientRegion === null ? [] : [pair.clientRegion];
+  const cell = await readCellRows(snapshot, {
+    ...{ viewer, snapshot, vantage, floorsVersion: context.version },
+    scope: { ...question.scope, endpoint: [pair.endpoint], clientRegion },
+    classes: new Map([[pair.endpoint, classes.get(pair.endpoint)!]]),
+  });
+  return analyse({ ...cell, context });
 }
 
 /** n × the largest known gain at p99. */
@@ -104,6 +129,7 @@ function rankOf(cell: BreakdownCell, analysis: Analysis): number | null {
 type Ranked = { cell: OverviewCell; pair: Pair; analysis: Analysis };
 
 function byRank(a: Ranked, b: Ranked): number {
+  if (a.cell.comesInside !== b.cell.comesInside) return b.cell.comesInside - a.cell.comesInside;
   if (a.cell.rank === null || b.cell.rank === null)
     return Number(a.cell.rank === null) - Number(b.cell.rank === null) || b.cell.n - a.cell.n;
   return b.cell.rank - a.cell.rank || b.cell.n - a.cell.n;
@@ -137,10 +163,17 @@ export async function loadOverview({ viewer, input }: { viewer: Viewer; input: S
       const pair = chosen[i]!;
       const analysis = analysePair(question, pair, sampled);
       const { largestAvoidable, reason } = analysis;
-      return { cell: { ...cell, rank: rankOf(cell, analysis), largestAvoidable, reason }, pair, analysis };
+      const [rank, comesInside] = [rankOf(cell, analysis), Math.round(analysis.comesInside?.n ?? 0)];
+      return { cell: { ...cell, comesInside, rank, largestAvoidable, reason }, pair, analysis };
     });
     const shown = ranked.sort(byRank).slice(0, CELLS_SHOWN);
     const first = shown.find(({ cell }) => cell.largestAvoidable !== null) ?? shown[0];
+    // A client region that nobody told cannot be asked for by itself
+    if (first !== undefined && first.pair.clientRegion !== null) {
+      first.analysis = await analyseWhole(question, first.pair);
+      first.cell.largestAvoidable = first.analysis.largestAvoidable;
+      first.cell.reason = first.analysis.reason;
+    }
     const timed = pairs.filter((pair) => pair.members.some(isTimed));
     const n = timed.reduce((sum, pair) => sum + countOf(pair.members.filter(isTimed), 'n'), 0);
     return {

@@ -140,5 +140,7 @@ function avoidable(cell: OverviewCell): string {
   const largest = cell.largestAvoidable;
   if (largest === null) return REASON_WORDS[cell.reason];
   const levers = largest.levers.map((lever) => LEVER_LABELS[lever]).join(cell.reason === 'level' ? ' or ' : ' + ');
-  return `${levers}, ${formatMs(largest.gainMs)} at ${largest.quantile === 'p999' ? 'p99.9' : largest.quantile}`;
+  const at = largest.quantile === 'p999' ? 'p99.9' : largest.quantile;
+  const inside = cell.comesInside > 0 ? `; ${formatCount(cell.comesInside)} more inside the objective` : '';
+  return `${levers}, ${formatMs(largest.gainMs)} at ${at}${inside}`;
 }

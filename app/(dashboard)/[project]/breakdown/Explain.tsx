@@ -16,7 +16,12 @@ export function Explain({ explanation, root, params, zone }: Props) {
   const names = levers.map((lever) => LEVER_LABELS[lever]).join(' + ');
   const at = QUANTILE_LABELS[quantile];
   return (
-    <section className="card" id="explain" aria-label={`Behind the gain of ${names}`} data-testid="explain">
+    <section
+      className="card scroll-mt-20"
+      id="explain"
+      aria-label={`Behind the gain of ${names}`}
+      data-testid="explain"
+    >
       <div className="flex flex-wrap items-baseline gap-4">
         <h2 className="flex-1">Behind the gain of {names}</h2>
         <Link href={withParams(params, { explain: null, explainAt: null }) || `${root}/breakdown`} scroll={false}>

@@ -57,7 +57,7 @@ function GainRow(props: { name: string; label: string; gains: GainQuantiles; chi
       {QUANTILE_KEYS.map((key) => (
         <Percentile key={key} value={props.gains[key]} testId={`gain-${key}`} />
       ))}
-      <td>{props.children}</td>
+      <td className="min-w-56">{props.children}</td>
     </tr>
   );
 }
@@ -65,7 +65,7 @@ function GainRow(props: { name: string; label: string; gains: GainQuantiles; chi
 /** To the requests behind a lever's gain, at the highest percentile that it has one. */
 function Behind({ lever, gains, params }: { lever: Lever; gains: GainQuantiles; params: URLSearchParams }) {
   const at = (['p99', 'p90', 'p50'] as const).find((key) => gains[key].ms !== null);
-  if (at === undefined) return null;
+  if (at === undefined || Object.values(gains).every(({ ms }) => ms === null || ms === 0)) return null;
   return (
     <>
       {' '}
