@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attributeTrace } from '../core/trace/attributeTrace';
 import { runAssembly } from '../ingest/assembly/assemble';
 import { log } from '../platform/log';
+import { changeZones } from '../rollup/changeZones';
 import { correctWithin } from '../rollup/correct';
 import { foldPending } from '../rollup/foldPending';
 import { guessClasses } from '../rollup/guessClasses';
@@ -22,6 +23,7 @@ const JOBS: readonly Job[] = [
   { name: 'partitions', everyMs: 3_600_000, run: keepPartitions },
   { name: 'retention', everyMs: 3_600_000, run: applyRetention },
   { name: 'seal', everyMs: 15_000, run: sealStep },
+  { name: 'time zone', everyMs: 2_000, run: changeZones },
   { name: 'repair', everyMs: 5_000, run: repairCells },
   { name: 'endpoint classes', everyMs: 86_400_000, run: guessClasses },
 ];
