@@ -9,6 +9,7 @@ import {
   KeyRound,
   Layers,
   List,
+  ListChecks,
   type LucideIcon,
   Settings,
   ShieldCheck,
@@ -45,6 +46,7 @@ export const PAGE_GROUPS: readonly { title: string; pages: readonly PageEntry[] 
   {
     title: 'Set up',
     pages: [
+      { path: '/setup', name: 'Set-up', question: 'How far is the measurement?', key: 'i', icon: ListChecks },
       {
         path: '/trust',
         name: 'Trust',
