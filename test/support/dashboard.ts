@@ -11,6 +11,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export type Dashboard = {
   database: TestDatabase;
   server: RunningServer;
+  browser: Browser;
   /** A page of the signed-in owner, of this width and theme. What it says on the console goes to `complaints`. */
   openPage(look: { width: number; theme: 'light' | 'dark' }): Promise<Page>;
   /** Errors on the console and uncaught ones, with the address. */
@@ -30,7 +31,7 @@ export async function openDashboard(requests: number): Promise<Dashboard> {
   const complaints: string[] = [];
   const state = await signIn(browser, server.url);
   return {
-    ...{ database, server, complaints },
+    ...{ database, server, browser, complaints },
     openPage: async ({ width, theme }) => {
       // the server's policy forbids foreign scripts, axe among them; the policy has tests of its own
       const viewport = { width, height: width < 500 ? 844 : 900 };
