@@ -72,12 +72,18 @@ function analyse(root: Node, { starts, orphans }: { starts: readonly ReplicaStar
   const calls = callsOf(around, path);
   const ttft = firstOutputAt(root, calls);
   const waitPath = ttft.us === null ? path : name(pathUntil(root, root.startUs + ttft.us));
-  for (const record of calls) fillCall(record, { times: record.onPath ? waitPath : path, around, name });
+  const timesOf = byCall(waitPath);
+  for (const record of calls)
+    fillCall(record, {
+      around,
+      own: record.onPath ? (timesOf.get(record.node) ?? []) : name(criticalPath(record.node)),
+    });
   return { root, around, placement, path, waitPath, calls, ttft, orphans };
 }
 
 /** Takes what is known of a call's way out of its model time, from its front: a gateway's own work, then the hop. */
 function splitCalls(times: NamedTime[]): NamedTime[] {
+  const timesOf = byCall(times);
   const left = new Map<Node, { routing: number; modelHop: number }>();
   const result: NamedTime[] = [];
   for (const time of times) {
@@ -86,7 +92,7 @@ function splitCalls(times: NamedTime[]): NamedTime[] {
       result.push(time);
       continue;
     }
-    const known = left.get(call) ?? wayOnPathUs(call, times);
+    const known = left.get(call) ?? wayOnPathUs(call, timesOf.get(call)![0]!);
     left.set(call, known);
     let at = time.startUs;
     for (const part of ['routing', 'modelHop'] as const) {
@@ -101,23 +107,31 @@ function splitCalls(times: NamedTime[]): NamedTime[] {
 }
 
 /** The part of a call's way that lies on the path: as much of it as of the call; µs. */
-function wayOnPathUs(call: Node, times: readonly NamedTime[]): { routing: number; modelHop: number } {
+function wayOnPathUs(call: Node, first: NamedTime): { routing: number; modelHop: number } {
   const told = toldOf(call);
-  const first = times.find((time) => time.call === call);
   const lengthUs = call.endUs - call.startUs;
-  if (first === undefined || lengthUs <= 0) return { routing: 0, modelHop: 0 };
+  if (lengthUs <= 0) return { routing: 0, modelHop: 0 };
   // A path that starts within the call (something else was waited for until then) has that much less of it
   const share = (call.endUs - Math.max(call.startUs, first.startUs)) / lengthUs;
   return { routing: Math.round((told.gatewayUs ?? 0) * share), modelHop: Math.round((told.hopAtLeastUs ?? 0) * share) };
 }
 
-type Naming = { times: readonly NamedTime[]; around: Surroundings; name: (times: readonly OwnTime[]) => NamedTime[] };
+/** The stretches of each call. */
+function byCall(times: readonly NamedTime[]): Map<Node, NamedTime[]> {
+  const found = new Map<Node, NamedTime[]>();
+  for (const time of times) {
+    if (time.call === null) continue;
+    const own = found.get(time.call);
+    if (own === undefined) found.set(time.call, [time]);
+    else own.push(time);
+  }
+  return found;
+}
 
 /** Hop and model of a call whose callee is seen: what its own path says. */
-function fillCall(record: CallRecord, { times, around, name }: Naming): void {
+function fillCall(record: CallRecord, { around, own }: { around: Surroundings; own: readonly NamedTime[] }): void {
   const { node, call } = record;
   if (!around.calls.has(node)) return;
-  const own = record.onPath ? times.filter((time) => time.call === node) : name(criticalPath(node));
   const sum = (term: Term) => own.reduce((us, time) => us + (time.term === term ? time.endUs - time.startUs : 0), 0);
   const seen = around.seenCallees.has(node) || own.some((time) => time.node !== node && time.term === 'modelHop');
   if (seen) record.call = { ...call, hopUs: sum('modelHop'), modelUs: sum('model') };

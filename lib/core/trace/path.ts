@@ -27,14 +27,16 @@ export type OwnTime = {
 
 /** The pieces of a node between two moments, in order. */
 export function piecesOf(node: Node, { fromUs, toUs }: { fromUs: number; toUs: number }): Piece[] {
-  const left = node.children.filter((child) => !child.outlives && child.startUs < toUs && child.endUs > fromUs);
+  // By end, the last one on top: what has begun at or after the cursor is done with, as the cursor only goes back
+  const left = node.children
+    .filter((child) => !child.outlives && child.startUs < Math.min(toUs, child.endUs) && child.endUs > fromUs)
+    .sort((a, b) => a.endUs - b.endUs);
   const pieces: Piece[] = [];
   let cursor = toUs;
-  const used = new Set<Node>();
   while (cursor > fromUs) {
-    const next = lastBefore(left, { cursor, used });
+    while (left.length > 0 && left.at(-1)!.startUs >= cursor) left.pop();
+    const next = lastBefore(left, cursor);
     if (next === null) break;
-    used.add(next);
     const endUs = Math.min(next.endUs, cursor);
     const startUs = Math.max(next.startUs, fromUs);
     if (endUs < cursor) pieces.push({ child: null, startUs: endUs, endUs: cursor });
@@ -45,15 +47,13 @@ export function piecesOf(node: Node, { fromUs, toUs }: { fromUs: number; toUs: n
   return pieces.reverse();
 }
 
-/** The child that was still at work last before the cursor. */
-function lastBefore(
-  children: readonly Node[],
-  { cursor, used }: { cursor: number; used: ReadonlySet<Node> },
-): Node | null {
+/** The child that was still at work last before the cursor, of children ordered by their end. */
+function lastBefore(children: readonly Node[], cursor: number): Node | null {
   let best: Node | null = null;
-  for (const child of children) {
-    if (used.has(child) || child.startUs >= cursor || child.endUs <= child.startUs) continue;
-    if (best === null || isLater(child, best, cursor)) best = child;
+  for (let i = children.length - 1; i >= 0; i--) {
+    const child = children[i]!;
+    if (best !== null && Math.min(child.endUs, cursor) < Math.min(best.endUs, cursor)) break;
+    if (child.startUs < cursor && (best === null || isLater(child, best, cursor))) best = child;
   }
   return best;
 }

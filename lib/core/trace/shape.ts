@@ -73,7 +73,10 @@ function joinAttempts(node: Node): void {
   const groups = new Map<string, Node[]>();
   for (const child of [...node.children].sort((a, b) => a.startUs - b.startUs)) {
     const key = attemptKey(child);
-    if (key !== null) groups.set(key, [...(groups.get(key) ?? []), child]);
+    if (key === null) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [child]);
+    else group.push(child);
   }
   for (const group of groups.values()) {
     let failed: Node[] = [];
@@ -81,7 +84,8 @@ function joinAttempts(node: Node): void {
       const follows = failed.length === 0 || attempt.startUs >= failed.at(-1)!.endUs - SLACK_US;
       if (!follows) failed = [];
       else if (failed.length > 0 && (!hasFailed(attempt) || attempt === group.at(-1))) joinRun(node, failed, attempt);
-      failed = hasFailed(attempt) ? [...failed, attempt] : [];
+      if (hasFailed(attempt)) failed.push(attempt);
+      else failed = [];
     }
   }
 }

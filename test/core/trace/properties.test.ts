@@ -125,3 +125,30 @@ it('nonsense adds up, too, and never throws', () => {
     { numRuns: 3_000, seed: 7 },
   );
 });
+
+describe('the largest traces that assembly hands over, 2,000 spans', () => {
+  const spanAt = (at: number, more: Partial<Span>): Span => ({
+    ...{ traceId: 'ab'.repeat(16), spanId: (at + 1).toString(16).padStart(16, '0'), parentSpanId: null, name: 'POST' },
+    ...{ kind: 'client' as const, startUs: at, endUs: 20_000 - at, status: 'unset' as const, attributes: CHAT },
+    ...{ resource: { 'service.name': 'a' }, scope: '', traceState: null, events: [], links: [] },
+    ...more,
+  });
+  const idOf = (at: number) => (at + 1).toString(16).padStart(16, '0');
+  const server = { kind: 'server' as const, attributes: POST, endUs: 20_000 };
+
+  it.each<[string, (at: number) => Partial<Span>]>([
+    ['each in the one before', (at) => ({ parentSpanId: idOf(at - 1) })],
+    [
+      'each on another host than the one before',
+      (at) => ({ parentSpanId: idOf(at - 1), resource: { 'service.name': `s${at}` } }),
+    ],
+    ['one after the other', (at) => ({ parentSpanId: idOf(0), startUs: at * 10, endUs: at * 10 + 9 })],
+    ['all at once', (at) => ({ parentSpanId: idOf(0) })],
+    ['all failing', (at) => ({ parentSpanId: idOf(0), startUs: at * 10, endUs: at * 10 + 9, status: 'error' })],
+  ])('%s', (_, more) => {
+    const spans = Array.from({ length: 2_000 }, (_one, at) => spanAt(at, at === 0 ? server : more(at)));
+    const { request } = onlyRequest(spans);
+    expectSound(request);
+    expect(request.calls.length).toBeLessThanOrEqual(64);
+  });
+});
