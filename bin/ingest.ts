@@ -6,6 +6,7 @@ import { closeHealth, isDatabaseReachable } from '../lib/db/health';
 import { pool } from '../lib/db/pool';
 import { createIngestHandler, drainIngest, prepareIngest } from '../lib/ingest/handler';
 import { env } from '../lib/platform/env';
+import { onStop } from '../lib/platform/lifecycle';
 import { log } from '../lib/platform/log';
 
 const { PORT, HOST } = env();
@@ -33,17 +34,13 @@ async function answerOther(url: string, response: ServerResponse): Promise<void>
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-let stopping = false;
 async function stop(): Promise<void> {
-  if (stopping) return;
-  stopping = true;
   server.close();
   await drainIngest();
   await Promise.allSettled([pool().end(), closeHealth()]);
   process.exit(0);
 }
-process.on('SIGTERM', () => void stop());
-process.on('SIGINT', () => void stop());
+onStop(() => void stop());
 
 await prepareIngest();
 server.listen(PORT, HOST, () => log().info({ port: PORT, host: HOST }, 'ingest listens'));

@@ -57,7 +57,7 @@ export async function startTestbed(): Promise<Testbed> {
         PORT: String(port),
         LOG_LEVEL: 'warn',
       },
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'], // they end when we are gone
     });
     children.push(child);
     if (name === 'ingest') await untilListening(port);
