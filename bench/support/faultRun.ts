@@ -105,10 +105,10 @@ export function runKills(options: { seconds: number; clients: number; seed: numb
           ['ingestB', 'SIGTERM'],
           ['worker', 'SIGKILL'],
         ];
-        for (let i = 0; Date.now() < endsAt; i++) {
+        for (let i = 0; i < planned.length || Date.now() < endsAt; i++) {
           const [name, signal] = planned[i] ?? planned[Math.floor(random() * planned.length)]!;
           bed.signal(name, signal);
-          await sleep(Math.min(2_000 + random() * 4_000, Math.max(0, endsAt - Date.now())));
+          await sleep(options.seconds < 60 ? 2_000 : 2_000 + random() * 4_000);
         }
       },
     }),

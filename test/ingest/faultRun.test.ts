@@ -8,12 +8,10 @@ beforeAll(async () => {
 }, 300_000);
 
 it('kill -9 of everything, SIGTERM and cut connections: acknowledged is stored once, roll-ups equal a rebuild', async () => {
-  const report = await runKills({ seconds: 10, clients: 20, seed: 7 });
+  const report = await runKills({ seconds: 8, clients: 20, seed: 7 });
   expect(report.wrong).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(500);
-  expect(report.starts.ingestA + report.starts.ingestB + report.starts.worker + report.starts.postgres).toBeGreaterThan(
-    6,
-  );
+  expect(Object.values(report.starts).every((starts) => starts >= 2)).toBe(true);
 }, 240_000);
 
 it('a full disk is answered with 503, and taken up again when it is freed', async () => {

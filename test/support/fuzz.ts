@@ -186,6 +186,8 @@ function mutatedPost(random: Random, key: string): Sent {
   const method = random() < 0.97 ? 'POST' : pick(random, ['GET', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
   const path =
     random() < 0.95 ? '/api/v1/events' : pick(random, ['/api/v1/events?', '/api/v1/events?a=%ff', '/v1/traces']);
+  // Node frames the bodies of some methods only when it is told their length
+  headers['content-length'] = String(method === 'GET' ? 0 : body.length);
   return { method, path, headers, body: method === 'GET' ? null : body };
 }
 
