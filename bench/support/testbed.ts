@@ -18,6 +18,8 @@ export type Testbed = {
   postgresPid: number;
   projectId: string;
   key: string;
+  /** What the processes are started with. */
+  environment: Record<string, string>;
   /** One connection of the bench itself. */
   client: pg.Client;
   /** Starts dist/bin/<name>.mjs and waits until it answers; `port` null for processes without one. */
@@ -42,21 +44,22 @@ export async function startTestbed(): Promise<Testbed> {
      VALUES ($1, $2, 'bench', 'ingest', $3, 'bench', '{}')`,
     [randomUUID(), projectId, hashKey(key)],
   );
+  const environment = {
+    DATABASE_URL: postgres.url,
+    ISOCHRONE_SECRET: 'a secret for benchmarks of 32 characters',
+    NODE_ENV: 'production' as const,
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    // the traffic has 11,520 series
+    SERIES_A_DAY: '20000',
+  };
   const children: ChildProcess[] = [];
   const run: Testbed['run'] = async (name) => {
     const port = await freePort(0);
     const profile = process.env.BENCH_PROFILE?.split(',').includes(name);
     const flags = ['--enable-source-maps', ...(profile ? ['--cpu-prof', `--cpu-prof-name=${name}.cpuprofile`] : [])];
     const child = spawn(process.execPath, [...flags, `dist/bin/${name}.mjs`], {
-      env: {
-        ...process.env,
-        DATABASE_URL: postgres.url,
-        ISOCHRONE_SECRET: 'a secret for benchmarks of 32 characters',
-        NODE_ENV: 'production',
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        LOG_LEVEL: 'warn',
-      },
+      env: { ...process.env, ...environment, PORT: String(port) },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'], // they end when we are gone
     });
     children.push(child);
@@ -73,6 +76,7 @@ export async function startTestbed(): Promise<Testbed> {
     url: postgres.url,
     adminUrl: postgres.adminUrl,
     postgresPid: postgres.pid,
+    environment,
     projectId,
     key,
     client,
@@ -81,13 +85,14 @@ export async function startTestbed(): Promise<Testbed> {
   };
 }
 
-async function untilListening(port: number): Promise<void> {
+/** Resolves when something answers HTTP there. */
+export async function untilListening(port: number): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null);
     if (answer) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('bin/ingest does not answer');
+  throw new Error(`nothing answers on port ${port}`);
 }
 
 export async function stopChild(child: ChildProcess): Promise<void> {
