@@ -80,6 +80,9 @@ export function parseScope(params: URLSearchParams, options: { nowMs?: number; a
     if ((SCOPE_PARAMETERS as readonly string[]).includes(name) || also.includes(name)) continue;
     throw badParameter(name.slice(0, 40), 'no such parameter', `Use: ${[...SCOPE_PARAMETERS, ...also].join(', ')}.`);
   }
+  for (const [name, value] of params) {
+    if (value.includes('\0')) throw badParameter(name, 'holds a NUL character', 'Remove %00: no stored label has one.');
+  }
   for (const name of ['from', 'to', 'timeZone', 'vantage', 'metric', ...also])
     if (params.getAll(name).length > 1) throw badParameter(name, 'is given more than once', 'Give it once.');
   const list = (name: string) => params.getAll(name).filter((value) => value !== '');
