@@ -3,6 +3,7 @@ import { regionKey } from '../core/regions';
 import type { Viewer } from '../core/viewer';
 import { cellOf, type Member, withSnapshot } from '../db/snapshot';
 import { type AnswerRange, rangeOf } from './answer';
+import { accepts, chooseGrouping, filteredDimensions, leadingOf } from './population';
 import type { Scope } from './scope';
 
 /** How one client region is measured. Requests, not weights; probes and cache hits apart. */
@@ -35,13 +36,18 @@ const NEEDED_FOR_P99 = 299;
 /** From this share on a step counts as done: a few old clients do not hold it back. */
 const DONE_SHARE = 0.95;
 
-/** How far is this project with the method: measure at the client, subtract the model, size, report p99? */
+/**
+ * How far is this project with the method: measure at the client, subtract the model, size, report p99? Of the scope, all
+ * but the vantage: where it is measured is the question.
+ */
 export async function loadSetup({ viewer, input }: { viewer: Viewer; input: Scope }): Promise<Setup> {
+  const dimensions = ['clientRegion', 'serviceRegion', ...filteredDimensions(input)] as const;
+  const grouping = chooseGrouping(dimensions, 'model', 'hour') ?? 'full';
   return withSnapshot(viewer.projectId, async (snapshot) => {
     const answer = await snapshot.read({
-      ...{ fromUs: input.fromUs, toUs: input.toUs, finest: 'hour', grouping: 'regionPair' },
+      ...{ fromUs: input.fromUs, toUs: input.toUs, finest: 'hour', grouping, ...leadingOf(input, grouping) },
       families: ['counts', 'model'],
-      keep: (key) => key.vantage !== 'probe' && !key.cached && key.outcome !== 'error',
+      keep: (key) => key.vantage !== 'probe' && !key.cached && key.outcome !== 'error' && accepts(input, key),
     });
     const members = answer.periods.get(0) ?? [];
     const byRegion = new Map<string | null, Member[]>();

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 type Some = { n: number; from: string | null; to: string; vantage: 'client' | 'service' | 'probe'; withModel: number };
 
-async function setupOf(populations: readonly Some[]) {
+async function setupOf(populations: readonly Some[], query = '') {
   const projectId = randomUUID();
   await database.query('INSERT INTO project (id, slug, name) VALUES ($1, $2, $2)', [projectId, projectId]);
   const requests = populations.flatMap(({ n, from, to, vantage, withModel }, p) =>
@@ -33,7 +33,7 @@ async function setupOf(populations: readonly Some[]) {
   );
   if (requests.length > 0) await flush({ requests: requests.map((request) => ({ projectId, request })), ledger: [] });
   const viewer: Viewer = { projectId, projectSlug: projectId, userId: null, keyId: 'k', role: 'reader' };
-  const input = parseScope(new URLSearchParams('from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z'));
+  const input = parseScope(new URLSearchParams(`from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&${query}`));
   return loadSetup({ viewer, input });
 }
 
@@ -64,6 +64,18 @@ test('a client next to the service, however much of it, does not make the first 
 test('only the service measures: the first step and the sizes are to do', async () => {
   const setup = await setupOf([{ n: 10, from: null, to: 'us-east-1', vantage: 'service', withModel: 10 }]);
   expect(setup.steps).toEqual({ client: 'todo', model: 'done', size: 'todo', p99: 'todo' });
+});
+
+test('filters of the scope hold', async () => {
+  const populations: Some[] = [
+    { n: 30, from: 'eu-west-2', to: 'us-east-1', vantage: 'client', withModel: 15 },
+    { n: 20, from: 'us-east-1', to: 'us-east-1', vantage: 'client', withModel: 0 },
+  ];
+  expect(await setupOf(populations, 'endpoint=/v1/infer&clientRegion=eu-west-2')).toMatchObject({
+    n: 30,
+    modelShare: 0.5,
+  });
+  expect(await setupOf(populations, 'endpoint=/other')).toMatchObject({ n: 0, regions: [] });
 });
 
 test('without requests everything is to do, and no share is a number', async () => {

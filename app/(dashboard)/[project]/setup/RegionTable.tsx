@@ -25,7 +25,9 @@ export function RegionTable({ regions }: { regions: RegionSetup[] }) {
           <tbody>
             {regions.map((region) => (
               <tr key={region.clientRegion} data-testid="setup-region" data-region={region.clientRegion}>
-                <th scope="row">{region.clientRegion ?? 'not told'}</th>
+                <th scope="row" className="whitespace-nowrap">
+                  {region.clientRegion ?? 'not told'}
+                </th>
                 <td className="number" data-testid="n">
                   {formatCount(region.n)}
                 </td>
@@ -35,7 +37,7 @@ export function RegionTable({ regions }: { regions: RegionSetup[] }) {
                 <td className="number" data-testid="model-share">
                   {formatRatio(region.modelShare)}
                 </td>
-                <td>
+                <td className="min-w-40">
                   {[
                     region.nextToService ? 'measured next to the service: not what users see' : null,
                     region.hasP99 ? null : 'too few requests for a p99',

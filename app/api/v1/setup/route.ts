@@ -5,7 +5,7 @@ import { parseScope } from '@/lib/queries/scope';
 
 export const dynamic = 'force-dynamic';
 
-/** How far is this project with the method? Only from, to and timeZone are read of the shared parameters. */
+/** How far is this project with the method? Query parameters: docs/api.md; the vantage is not asked about. */
 export async function GET(request: Request): Promise<Response> {
   return answer(async () => {
     const viewer = await viewerForApi(request, 'read');
