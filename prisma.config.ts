@@ -21,6 +21,7 @@ const EVENT_TABLES = [
   'span_pending',
   'assembled_trace',
   'assembly_lease',
+  'queue_floor',
   'sealed_chunk',
   'superseded',
   'seal_state',

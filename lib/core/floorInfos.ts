@@ -2,7 +2,7 @@
 
 import { type FloorInfo, type LeverContext, MODEL_HOP_FLOOR_US, overrideFor, ROUTING_FLOOR_US } from './floors';
 import { queueKindOf, type SampledRequest } from './request';
-import { LEVERS, type Lever, MEASURED_TERMS } from './terms';
+import { LEVERS, type Lever, MEASURED_TERMS, type Vantage } from './terms';
 
 const QUEUE = MEASURED_TERMS.indexOf('queue');
 
@@ -45,7 +45,7 @@ export function queueFloorsOf(rows: readonly SampledRequest[], context: LeverCon
   const pinnedOf = ({ dims }: SampledRequest): number | null => {
     let us = cells.get(dims);
     if (us === undefined) {
-      us = pinned?.floorsUs.get(cellName(dims.endpoint, dims.clientRegion)) ?? null;
+      us = pinned?.floorsUs.get(cellName(dims)) ?? null;
       cells.set(dims, us);
     }
     return us;
@@ -58,15 +58,15 @@ export function queueFloorsOf(rows: readonly SampledRequest[], context: LeverCon
     ms: inView / 1000,
     source: "the queue's own p10 of the requests in view",
   } as const;
-  const fromPin = { kind: 'relative', source: `the queue's own p10 of the 7 days to ${pinned?.day}` } as const;
+  const fromPin = { kind: 'relative', source: `the queue's own p10 of the 7 days before ${pinned?.day}` } as const;
   const isPinned = values.size > 0 && !values.has(null);
   const info = isPinned ? { ...fromPin, ...(values.size === 1 ? { ms: only! / 1000 } : {}) } : fromView;
   return { of: (row) => pinnedOf(row) ?? inView, info };
 }
 
 /** Names a cell in the pinned floors. */
-export const cellName = (endpoint: string, clientRegion: string | null): string =>
-  JSON.stringify([endpoint, clientRegion]);
+export const cellName = (cell: { vantage: Vantage; endpoint: string; clientRegion: string | null }): string =>
+  JSON.stringify([cell.vantage, cell.endpoint, cell.clientRegion]);
 
 /** The p10 (µs) of the queue among these requests: what it takes when nothing waits. */
 export function lowestDecile(rows: readonly SampledRequest[]): number {

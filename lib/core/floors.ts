@@ -28,7 +28,7 @@ export type LeverContext = {
   baselines?: readonly Baseline[];
   /** Round trips (ms, p50) that own probes saw, by `tripName`: the first source there is. */
   probedMs?: ReadonlyMap<string, number>;
-  /** Each cell's queue p10 (µs) over the 7 days to `day`, by `cellName`; null: take it from the requests in view. */
+  /** Each cell's queue p10 (µs) over the 7 days before `day`, by `cellName`; null: take it from the requests in view. */
   queueP10?: { day: string; floorsUs: ReadonlyMap<string, number> } | null;
   /** Where the service could run; null: every region of the clouds already seen. */
   deployableRegions: readonly string[] | null;

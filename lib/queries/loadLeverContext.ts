@@ -1,6 +1,7 @@
 import type { Baseline, FloorOverride, LeverContext } from '../core/levers';
 import type { Viewer } from '../core/viewer';
 import { versionAt } from '../db/leverVersions';
+import { loadQueueFloors } from '../db/queueFloors';
 
 /**
  * The floors, baselines and deployable regions in force at an instant (µs since the epoch), now when none is given.
@@ -14,9 +15,10 @@ export async function loadLeverContext({
   atUs?: number;
 }): Promise<LeverContext & { floorsVersion: number | null; baselinesVersion: number | null }> {
   const at = atUs === undefined ? new Date() : new Date(atUs / 1000);
-  const [floors, baselines] = await Promise.all([
+  const [floors, baselines, queueP10] = await Promise.all([
     versionAt('floors', viewer.projectId, at),
     versionAt('baselines', viewer.projectId, at),
+    loadQueueFloors(viewer.projectId),
   ]);
   const document = (floors?.document ?? {}) as { overrides?: FloorOverride[]; deployableRegions?: string[] };
   const version = String(floors?.version ?? 'default');
@@ -24,6 +26,7 @@ export async function loadLeverContext({
     overrides: document.overrides ?? [],
     baselines: ((baselines?.document ?? {}) as { baselines?: Baseline[] }).baselines ?? [],
     deployableRegions: document.deployableRegions ?? null,
+    queueP10,
     floorsVersion: floors?.version ?? null,
     baselinesVersion: baselines?.version ?? null,
     version: baselines === null ? version : `${version}, baselines ${baselines.version}`,
