@@ -27,7 +27,7 @@ import { type Basis, LEVERS, type Lever } from './terms';
 export type { FloorInfo } from './floors';
 export type { GainQuantiles, HeadlineReason, LargestAvoidable } from './headline';
 
-const REPLICATES = 400;
+export const REPLICATES = 400;
 /** Descending, as the bootstrap walks from the top. */
 const QS = QUANTILE_KEYS.map((key) => QUANTILE_OF[key]).reverse();
 /** A gain is worth naming when surely above 5 ms and above 2 % of the percentile. */

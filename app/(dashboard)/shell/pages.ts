@@ -3,6 +3,7 @@
 
 import {
   ChartLine,
+  FlaskConical,
   Gauge,
   GitCompareArrows,
   Globe,
@@ -38,6 +39,7 @@ export const PAGE_GROUPS: readonly { title: string; pages: readonly PageEntry[] 
     pages: [
       { path: '/latency', name: 'Latency', question: 'How slow, for whom?', key: 'l', icon: ChartLine },
       { path: '/breakdown', name: 'Breakdown', question: 'Where does the time go?', key: 'b', icon: Layers },
+      { path: '/what-if', name: 'What if', question: 'What would it gain?', key: 'w', icon: FlaskConical },
       { path: '/compare', name: 'Compare', question: 'What changed?', key: 'c', icon: GitCompareArrows },
       { path: '/regions', name: 'Regions', question: 'Who is far away?', key: 'm', icon: Globe },
       { path: '/requests', name: 'Requests', question: 'Which requests were slow?', key: 'r', icon: List },

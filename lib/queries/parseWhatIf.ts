@@ -1,0 +1,34 @@
+import { LEVERS, type Lever } from '../core/terms';
+import type { WhatIfInput } from './loadWhatIf';
+import { badParameter, parseScope, type Scope } from './scope';
+
+export const WHAT_IF_PARAMETERS = ['lever', 'floor', 'region'] as const;
+
+/** Query parameters of `GET /api/v1/what-if`. Throws 400. `also`: read by the caller. */
+export function parseWhatIf(params: URLSearchParams, options: { also?: readonly string[] } = {}): WhatIfInput {
+  const scope = parseScope(params, { also: [...WHAT_IF_PARAMETERS, ...(options.also ?? [])] });
+  return { ...scope, ...parseLevers(params) };
+}
+
+/** `lever` any number of times, `floor` as "queue:5" (ms) any number of times, one `region`. Throws 400. */
+export function parseLevers(params: URLSearchParams): Omit<WhatIfInput, keyof Scope> {
+  const floors: WhatIfInput['floors'] = {};
+  for (const text of params.getAll('floor')) {
+    const [name = '', number = ''] = text.split(':');
+    const floorMs = Number(number);
+    if (number === '' || !(floorMs >= 0))
+      throw badParameter('floor', `"${text.slice(0, 40)}" is no floor`, 'Give lever:ms, such as model:300.');
+    floors[leverOf('floor', name)] = floorMs;
+  }
+  return {
+    levers: [...new Set(params.getAll('lever').map((name) => leverOf('lever', name)))],
+    floors,
+    region: params.get('region') || null,
+  };
+}
+
+function leverOf(parameter: string, name: string): Lever {
+  const lever = LEVERS.find((known) => known === name);
+  if (lever !== undefined) return lever;
+  throw badParameter(parameter, `"${name.slice(0, 40)}" is no lever`, `Use one of: ${LEVERS.join(', ')}.`);
+}
