@@ -1,21 +1,14 @@
 // What a set of levers would do together: each request's wait with all of them at their floors, and the percentiles of
 // that, by the same paired bootstrap as gains. Gains of single levers are never added up.
 
-import {
-  differences,
-  percentileOfReplicates,
-  quantilesFromTop,
-  type Resampled,
-  resample,
-  type Walked,
-  walked,
-} from './bootstrap';
+import { differences, percentileOfReplicates, quantilesFromTop, type Resampled, resample, walked } from './bootstrap';
 import { QUANTILE_KEYS, QUANTILE_OF, type QuantileKey, type Value } from './estimate';
 import type { FloorInfo, LeverContext } from './floors';
 import { counterfactual, REPLICATES } from './gains';
 import { smallestN } from './interval';
 import { savingsOf } from './levers';
 import type { SampledRequest } from './request';
+import { type Population, populationOf } from './strata';
 import type { Basis, Lever } from './terms';
 
 export type WhatIfQuantile = { before: Value; after: Value; gain: Value };
@@ -50,20 +43,18 @@ const QS = QUANTILE_KEYS.map((key) => QUANTILE_OF[key]).reverse();
 export function whatIf(input: WhatIfInput): WhatIf {
   const { levers, thresholdUs, seed } = input;
   const savings = savingsOf(input);
-  const { weights, waitUs } = savings;
+  const population = populationOf(savings.rows);
+  const { weights, total, nEffective } = population;
   const afterUs = counterfactual(savings, levers);
-  const total = weights.reduce((sum, w) => sum + w, 0);
-  const squares = weights.reduce((sum, w) => sum + w * w, 0);
-  const nEffective = squares > 0 ? Math.floor((total * total) / squares + 1e-6) : 0;
   const share = (values: Float64Array) =>
     values.reduce((sum, us, i) => sum + (us <= thresholdUs ? weights[i]! : 0), 0) / total;
-  const study = weights.length === 0 ? null : studyOf([waitUs, afterUs], weights, { total, seed });
+  const study = weights.length === 0 ? null : studyOf([savings.waitUs, afterUs], population, seed);
   return {
     ...{ n: savings.rows.length, nEffective, floors: savings.floors },
     quantiles: Object.fromEntries(
       QUANTILE_KEYS.map((key) => [key, quantileOf(study, nEffective, key)]),
     ) as WhatIf['quantiles'],
-    within: total === 0 ? null : { before: share(waitUs), after: share(afterUs) },
+    within: total === 0 ? null : { before: share(savings.waitUs), after: share(afterUs) },
     unknown: levers.filter((lever) => savings.savedUs[lever] === null),
     placementWords: levers.includes('geography') ? savings.placementWords : null,
   };
@@ -71,16 +62,10 @@ export function whatIf(input: WhatIfInput): WhatIf {
 
 type Study = { points: Float64Array[]; resampled: Resampled };
 
-function studyOf(values: Float64Array[], weights: Float64Array, of: { total: number; seed: string }): Study {
-  const distributions = values.map((one) => walked(one, weights));
-  const once = new Uint8Array(weights.length).fill(1);
-  const pointsOf = (distribution: Walked) => {
-    const into = new Float64Array(QS.length);
-    quantilesFromTop(distribution, once, { qs: QS, total: of.total, into, at: 0 });
-    return into;
-  };
-  const resampled = resample(distributions, weights, { qs: QS, replicates: REPLICATES, seed: of.seed });
-  return { points: distributions.map(pointsOf), resampled };
+function studyOf(values: Float64Array[], population: Population, seed: string): Study {
+  const distributions = values.map((one) => walked(one, population.weights));
+  const points = distributions.map((distribution) => quantilesFromTop(distribution, QS, population.total));
+  return { points, resampled: resample(distributions, population, { qs: QS, replicates: REPLICATES, seed }) };
 }
 
 const NO_DATA: Value = { ms: null, lowMs: null, highMs: null, reason: 'no_data' };

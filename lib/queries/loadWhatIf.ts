@@ -41,7 +41,8 @@ export async function loadWhatIf({ viewer, input }: { viewer: Viewer; input: Wha
       ...{ scope: input, vantage, range, dimensions: ['endpoint'], families: ['counts'] },
     });
     const endpoint = largestEndpoint(counts.members.filter(isTimed));
-    const answer = rangeOf(snapshot, snapshot.effective(range), input.timeZone);
+    const effective = snapshot.effective(range);
+    const answer = rangeOf(snapshot, effective, input.timeZone);
     const none = { endpoint: null, endpointClass: null, objective: null, complete: true, effect: null, alone: [] };
     if (endpoint === null) return { ...answer, ...none };
     const classes = await classify(snapshot, { endpoints: [endpoint], stored, vantage, range });
@@ -61,7 +62,7 @@ export async function loadWhatIf({ viewer, input }: { viewer: Viewer; input: Wha
         }),
       ],
     };
-    const seed = seedOf({ viewer, scope }, [vantage, endpoint, basis, input.fromUs, input.toUs, context.version]);
+    const seed = seedOf({ viewer, scope }, [vantage, endpoint, basis, ...Object.values(effective), context.version]);
     const study = (levers: Lever[]) => whatIf({ rows, basis, context, levers, thresholdUs, seed });
     return {
       ...{ ...answer, endpoint, endpointClass, complete, effect: study(input.levers) },

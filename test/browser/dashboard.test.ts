@@ -1,5 +1,6 @@
 // Every page of the registry in a real browser, on demonstration data and on an empty project; the shell, the scope bar,
 // and that page, API, CSV and SQL say the same.
+import { spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +9,9 @@ import { formatCount, formatValue } from '@/lib/charts/formatMs';
 import type { Comparison } from '@/lib/queries/loadComparison';
 import type { Latency } from '@/lib/queries/loadLatency';
 import type { LatencyGroups } from '@/lib/queries/loadLatencyGroups';
+import type { WhatIf } from '@/lib/queries/loadWhatIf';
 import { type Dashboard, layoutShift, openDashboard, seriousFindings } from '../support/dashboard';
+import { INITIAL } from '../support/server';
 
 const SCRIPT_BYTES_MAX = 250 * 1024;
 /** What is called good; 0 is nothing moved. */
@@ -249,6 +252,55 @@ it('compare: the page claims what the API claims, and nothing else', async () =>
     expect(shown).toEqual([shift.p50, shift.p95, shift.p99].map(({ isClaimed }) => String(isClaimed)));
     expect(await row.getByTestId('p95-after').textContent()).toBe(formatValue(shift.p95.after));
   }
+});
+
+describe('what if', () => {
+  it('is its address: levers and floors chosen in the form, the effect as the API says it', async () => {
+    await wide.goto(`${url}/demo/what-if?${lastDay()}&endpoint=%2Fv1%2Frerank`);
+    await wide.waitForLoadState('networkidle');
+    await wide.getByRole('checkbox', { name: 'Cold starts' }).check();
+    await wide.getByLabel('Floor of Queue and broker, ms').fill('5');
+    await wide.getByRole('button', { name: 'Show what it would gain' }).click();
+    await wide.waitForURL((at) => at.searchParams.has('lever'));
+    const asked = new URL(wide.url()).searchParams;
+    expect([asked.getAll('lever'), asked.getAll('floor')]).toEqual([['queue', 'coldStart'], ['queue:5']]);
+    const { effect } = await api<WhatIf>(`what-if?${asked}`);
+    for (const key of ['p50', 'p99'] as const) {
+      const row = wide.locator(`[data-testid=quantile][data-quantile=${key}]`);
+      await row.waitFor();
+      expect(await row.getByTestId('after').textContent()).toBe(formatValue(effect!.quantiles[key].after));
+      expect(await row.getByTestId('gain').textContent()).toBe(formatValue(effect!.quantiles[key].gain));
+    }
+    expect(await wide.getByTestId('alone').count()).toBe(2);
+    expect(await seriousFindings(wide)).toEqual([]);
+  });
+});
+
+describe('markers', () => {
+  it('are listed under the chart with the comparison around them', async () => {
+    const at = new Date(Date.now() - 36 * 3_600_000).toISOString();
+    const sent = await wide.request.post(`${url}/api/v1/markers?project=demo`, {
+      headers: { origin: url },
+      data: { at, label: 'Deployed chat', version: '2.4.1' },
+    });
+    expect(sent.status()).toBe(200);
+    await wide.goto(`${url}/demo/latency`);
+    await wide.getByText('1 marker').click();
+    await wide.getByRole('link', { name: 'the day after against the day before' }).click();
+    await wide.waitForURL((address) => address.pathname === '/demo/compare');
+    expect(new URL(wide.url()).searchParams.get('compareTo')).toBe(at);
+    await wide.getByTestId('sentence').waitFor();
+  });
+});
+
+// last: it makes the empty project one with data
+it('the empty page shows what to type, and turns into the page when that was typed', async () => {
+  await wide.goto(`${url}/test/latency`);
+  const lines = await wide.locator('pre').textContent();
+  const typed = lines!.replace('your ingest key', INITIAL.ISOCHRONE_INIT_INGEST_KEY);
+  const ran = spawnSync('bash', ['-c', typed], { encoding: 'utf8' });
+  expect(ran.stdout).toMatch(/"accepted":1/);
+  await wide.getByTestId('scope-bar').waitFor({ timeout: 20_000 });
 });
 
 it('nothing was logged as an error in the browser', () => {

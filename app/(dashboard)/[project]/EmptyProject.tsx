@@ -2,6 +2,7 @@
 
 import Link from 'next/link';
 import { useEffect, useState } from 'react';
+import { Scroller } from './Scroller';
 
 const POLL_MS = 2_000;
 
@@ -17,7 +18,14 @@ export function EmptyProject({ slug }: { slug: string }) {
     }, POLL_MS);
     return () => clearInterval(timer);
   }, [slug]);
-  const event = `[{"id":"'$(date +%s)'","startedAt":"'$(date -u +%FT%TZ)'","endpoint":"chat","clientRegion":"eu-west-2","e2eMs":420,"terms":{"modelMs":180}}]`;
+  const event = `[{"id":"'$(date +%s)'","startedAt":'$(date +%s000)',
+    "endpoint":"chat","clientRegion":"eu-west-2","e2eMs":420,"terms":{"modelMs":180}}]`;
+  const lines = [
+    `export ISOCHRONE_KEY='your ingest key'`,
+    `curl -sS ${origin}/api/v1/events \\`,
+    `  -H "Authorization: Bearer $ISOCHRONE_KEY" -H 'content-type: application/json' \\`,
+    `  -d '${event}'`,
+  ].join('\n');
   return (
     <main className="card" data-testid="empty">
       <h1>Waiting for the first event</h1>
@@ -25,13 +33,17 @@ export function EmptyProject({ slug }: { slug: string }) {
         Send one with an ingest key (<Link href={`/${slug}/settings/keys`}>make one under Keys</Link>). This page shows
         it as soon as it is there.
       </p>
-      <pre className="mt-3 rounded break-all whitespace-pre-wrap border border-line p-3 select-all">
-        {[
-          `export ISOCHRONE_KEY='your ingest key'`,
-          `EVENT='${event}'`,
-          `curl -sS ${origin}/api/v1/events -H "Authorization: Bearer $ISOCHRONE_KEY" -H 'content-type: application/json' -d "$EVENT"`,
-        ].join('\n')}
-      </pre>
+      <div className="mt-3">
+        <Scroller label="What to type">
+          <pre className="rounded border border-line p-3 select-all">{lines}</pre>
+        </Scroller>
+      </div>
+      <p className="mt-3 flex flex-wrap items-center gap-3 text-quiet">
+        <button type="button" onClick={() => void navigator.clipboard?.writeText(lines)}>
+          Copy
+        </button>
+        <span role="status">Looking for it every two seconds.</span>
+      </p>
     </main>
   );
 }

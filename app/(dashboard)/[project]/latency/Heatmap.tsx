@@ -9,20 +9,22 @@ import { type HeatmapCell, rowMarks, rowRange, rowsToMs, strength } from '@/lib/
 import type { TimeAxis } from '@/lib/charts/timeAxis';
 import { heatmapMs, heatmapRow } from '@/lib/core/heatmap';
 import type { LatencyPoint } from '@/lib/queries/loadLatency';
+import type { MarkerLine } from '@/lib/queries/loadMarkers';
 import type { Box } from '@/lib/queries/loadSelection';
 import { useScopeUrl } from '../../scopeBar/useScopeUrl';
 import { setUpCharts } from '../chartSetup';
+import { markerLines } from '../markerLines';
 import { type Ink, useInk } from '../useInk';
 import { BoxFields } from './BoxFields';
 
 setUpCharts(LinearScale, MatrixController, MatrixElement, Tooltip);
 
-type Props = { axis: TimeAxis; points: LatencyPoint[]; cells: HeatmapCell[]; box: Box | null };
+type Props = { axis: TimeAxis; points: LatencyPoint[]; cells: HeatmapCell[]; box: Box | null; markers: MarkerLine[] };
 type Cell = { x: number; y: number; v: number };
 type Corner = { x: number; y: number };
 
 /** How many requests took how long when; dragging over an area asks what is different about those in it. */
-export function Heatmap({ axis, points, cells, box }: Props) {
+export function Heatmap({ axis, points, cells, box, markers }: Props) {
   const ink = useInk();
   const chart = useRef<ChartJs<'matrix', Cell[], string>>(null);
   const { change, isPending } = useScopeUrl();
@@ -55,7 +57,7 @@ export function Heatmap({ axis, points, cells, box }: Props) {
         onPointerCancel={() => setDrag(null)}
       >
         <Chart<'matrix', Cell[], string>
-          key={JSON.stringify([box, ink.accent])} // plugins are read once
+          key={JSON.stringify([box, ink.accent, markers.length])} // plugins are read once
           ref={chart}
           type="matrix"
           role="img"
@@ -83,7 +85,7 @@ export function Heatmap({ axis, points, cells, box }: Props) {
               },
             },
           }}
-          plugins={[frameOf(box, points, ink)]}
+          plugins={[frameOf(box, points, ink), markerLines(markers, points, ink)]}
         />
         {drag && <div className="absolute border border-accent bg-accent/20" style={frameStyle(drag)} />}
       </div>

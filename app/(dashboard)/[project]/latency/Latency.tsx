@@ -1,9 +1,11 @@
 import { timeAxis } from '@/lib/charts/timeAxis';
 import type { Latency as LatencyResult } from '@/lib/queries/loadLatency';
 import type { LatencyGroups } from '@/lib/queries/loadLatencyGroups';
+import type { MarkerLine } from '@/lib/queries/loadMarkers';
 import type { Step } from '@/lib/queries/loadQuantiles';
 import type { Box, Selection } from '@/lib/queries/loadSelection';
 import { Choices } from '../Choices';
+import { MarkerList } from '../MarkerList';
 import { RangeNote } from '../RangeNote';
 import type { PageScope } from '../scopeUrl';
 import { withParams } from '../urlParams';
@@ -22,6 +24,7 @@ type Props = {
   latency: LatencyResult;
   before: LatencyResult | null;
   groups: LatencyGroups;
+  markers: MarkerLine[];
   steps: Step[];
   isLog: boolean;
   sort: Sort;
@@ -31,7 +34,7 @@ type Props = {
 const STEP_WORDS = { PT5M: '5 minutes', PT1H: 'hour', P1D: 'day' };
 const METRIC_WORDS = { wait: 'Wait', e2e: 'End to end', ttft: 'First output' };
 
-export function Latency({ page, root, latency, before, groups, steps, isLog, sort, selection }: Props) {
+export function Latency({ page, root, latency, before, groups, markers, steps, isLog, sort, selection }: Props) {
   const { zone, params, scope } = page;
   const axis = timeAxis(latency.points, zone);
   const metric = METRIC_WORDS[latency.metric];
@@ -65,13 +68,21 @@ export function Latency({ page, root, latency, before, groups, steps, isLog, sor
           points={latency.points}
           before={before?.points ?? null}
           isLog={isLog}
+          markers={markers}
         />
+        <MarkerList markers={markers} page={page} root={root} />
         <LatencyTable axis={axis} points={latency.points} title={`${metric} by ${STEP_WORDS[latency.step]}`} />
       </section>
       <section className="card" aria-labelledby="spread">
         <h2 id="spread">How the waits spread</h2>
         <p className="mb-2 text-quiet">Drag over an area to see what is different about the requests in it.</p>
-        <Heatmap axis={axis} points={latency.points} cells={latency.heatmap} box={selection?.box ?? null} />
+        <Heatmap
+          axis={axis}
+          points={latency.points}
+          cells={latency.heatmap}
+          box={selection?.box ?? null}
+          markers={markers}
+        />
         {selection && <SelectionCard {...selection} page={page} root={root} />}
       </section>
       <GroupTable groups={groups} sort={sort} params={params} csv={csvHref(root, scope, { groupBy: groups.groupBy })} />

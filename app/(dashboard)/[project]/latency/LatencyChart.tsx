@@ -20,19 +20,28 @@ import { ROUND_MS } from '@/lib/charts/heatmapCells';
 import { LINES, type LineKey, latencyLines } from '@/lib/charts/latencyLines';
 import type { TimeAxis } from '@/lib/charts/timeAxis';
 import type { LatencyPoint } from '@/lib/queries/loadLatency';
+import type { MarkerLine } from '@/lib/queries/loadMarkers';
 import { setUpCharts } from '../chartSetup';
+import { markerLines } from '../markerLines';
 import { timeScale } from '../timeScale';
 import { type Ink, useInk } from '../useInk';
 
 setUpCharts(BarController, BarElement, CategoryScale, Filler, Legend, LinearScale, LineController, LineElement);
 setUpCharts(LogarithmicScale, PointElement, Tooltip);
 
-type Props = { title: string; axis: TimeAxis; points: LatencyPoint[]; before: LatencyPoint[] | null; isLog: boolean };
+type Props = {
+  title: string;
+  axis: TimeAxis;
+  points: LatencyPoint[];
+  before: LatencyPoint[] | null;
+  isLog: boolean;
+  markers: MarkerLine[];
+};
 
 const FORMING_DASH = [5, 4];
 
 /** Percentiles over time with their intervals; what it is compared with thin and grey; requests beneath. */
-export function LatencyChart({ title, axis, points, before, isLog }: Props) {
+export function LatencyChart({ title, axis, points, before, isLog, markers }: Props) {
   const ink = useInk();
   const isForming = (index: number) => points[index]?.forming === true;
   const lines = latencyLines(points).flatMap((line) => [
@@ -60,6 +69,8 @@ export function LatencyChart({ title, axis, points, before, isLog }: Props) {
         role="img"
         aria-label={title}
         data={{ labels: axis.long, datasets: [...lines, ...earlier, counts] }}
+        key={markers.map(({ id }) => id).join() + ink.accent} // plugins are read once
+        plugins={[markerLines(markers, points, ink)]}
         options={optionsOf({ axis, points, ink, isLog })}
       />
     </div>

@@ -2,6 +2,7 @@ import type { Metadata } from 'next';
 import { isAnswerError } from '@/lib/platform/errors';
 import { loadLatency } from '@/lib/queries/loadLatency';
 import { loadLatencyGroups } from '@/lib/queries/loadLatencyGroups';
+import { loadMarkers } from '@/lib/queries/loadMarkers';
 import { loadReceived } from '@/lib/queries/loadReceived';
 import { loadScopeOptions } from '@/lib/queries/loadScopeOptions';
 import { loadSelection } from '@/lib/queries/loadSelection';
@@ -30,11 +31,12 @@ export default async function LatencyPage({ params, searchParams }: Props) {
       box,
       ...look
     } = parseLatencyPage(await searchParams, Date.now(), project.timeZone);
-    const [latency, before, groups, selection, options, received] = await Promise.all([
+    const [latency, before, groups, selection, markers, options, received] = await Promise.all([
       loadLatency({ viewer, input }),
       earlier && loadLatency({ viewer, input: earlier }),
       loadLatencyGroups({ viewer, input: { ...page.scope, groupBy } }),
       box && loadSelection({ viewer, input: { ...page.scope, box } }),
+      loadMarkers({ viewer, input: page.scope }),
       loadScopeOptions({ viewer }),
       loadReceived({ viewer }),
     ]);
@@ -49,6 +51,7 @@ export default async function LatencyPage({ params, searchParams }: Props) {
           latency={latency}
           before={before}
           groups={groups}
+          markers={markers.markers}
           {...look}
           selection={box && selection && { box, study: selection }}
         />
