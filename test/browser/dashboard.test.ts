@@ -52,7 +52,8 @@ describe.each(PAGES)('$name', ({ path, name }) => {
       await page.waitForLoadState('networkidle');
       const place = `${address} at ${page.viewportSize()?.width}`;
       expect(await page.locator('main').count(), place).toBe(1);
-      expect(await layoutShift(page), `layout shift of ${place}`).toBeLessThanOrEqual(LAYOUT_SHIFT_MAX);
+      const { shift, moved } = await layoutShift(page);
+      expect(shift, `layout shift of ${place}: ${moved.join(', ')}`).toBeLessThanOrEqual(LAYOUT_SHIFT_MAX);
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(over, `pixels that ${place} is too wide`).toBeLessThanOrEqual(0);
       expect(await seriousFindings(page), place).toEqual([]);
@@ -143,7 +144,7 @@ describe('the scope bar', () => {
     await wide.waitForLoadState('networkidle');
     wide.once('dialog', (dialog) => void dialog.accept());
     await wide.getByTestId('copy-link').click();
-    const link = new URL((await wide.getByTestId('copy-link').getAttribute('data-link'))!);
+    const link = new URL((await wide.locator('[data-testid=copy-link][data-link]').getAttribute('data-link'))!);
     const { from, to, endpoint, ...others } = Object.fromEntries(link.searchParams);
     expect([endpoint, others.range, others.timeZone]).toEqual(['/v1/chat', undefined, 'UTC']);
     expect(Date.parse(to!) - Date.parse(from!)).toBe(7 * 86_400_000);
@@ -163,7 +164,9 @@ function lastDay(): string {
 }
 
 async function api<T>(path: string): Promise<T> {
-  return (await (await wide.request.get(`${url}/api/v1/${path}&project=demo`)).json()) as T;
+  const answer = await wide.request.get(`${url}/api/v1/${path}&project=demo`);
+  expect(answer.status(), `${path}: ${(await answer.text()).slice(0, 300)}`).toBe(200);
+  return (await answer.json()) as T;
 }
 
 describe('latency', () => {
@@ -296,6 +299,7 @@ describe('markers', () => {
 // last: it makes the empty project one with data
 it('the empty page shows what to type, and turns into the page when that was typed', async () => {
   await wide.goto(`${url}/test/latency`);
+  await wide.locator('pre', { hasText: url }).waitFor(); // the address of the server is filled in by the browser
   const lines = await wide.locator('pre').textContent();
   const typed = lines!.replace('your ingest key', INITIAL.ISOCHRONE_INIT_INGEST_KEY);
   const ran = spawnSync('bash', ['-c', typed], { encoding: 'utf8' });

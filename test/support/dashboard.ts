@@ -87,16 +87,21 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
 
-/** How much of the page moved while it loaded: the sum of the layout shifts so far. */
-export async function layoutShift(page: Page): Promise<number> {
+/** How much of the page moved while it loaded (the sum of the layout shifts so far), and what did. */
+export async function layoutShift(page: Page): Promise<{ shift: number; moved: string[] }> {
   return page.evaluate(
     () =>
-      new Promise<number>((resolve) => {
-        let sum = 0;
+      new Promise<{ shift: number; moved: string[] }>((resolve) => {
+        type Shift = PerformanceEntry & { value: number; sources: { node: Node | null }[] };
+        let shift = 0;
+        const moved: string[] = [];
         new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) sum += (entry as PerformanceEntry & { value: number }).value;
+          for (const entry of list.getEntries() as Shift[]) {
+            shift += entry.value;
+            for (const { node } of entry.sources) moved.push(`${node?.nodeName} "${node?.textContent?.slice(0, 40)}"`);
+          }
         }).observe({ type: 'layout-shift', buffered: true });
-        setTimeout(() => resolve(sum), 200);
+        setTimeout(() => resolve({ shift, moved }), 200);
       }),
   );
 }

@@ -22,8 +22,10 @@ export function LeverForm({ chosen, regions }: Props) {
       const ms = form.get(`floor ${lever}`);
       return ms ? [`${lever}:${ms}`] : [];
     });
+    // a floor of one's own means that the lever is pulled
+    const levers = LEVERS.filter((lever) => form.getAll('lever').includes(lever) || form.get(`floor ${lever}`));
     change({
-      lever: form.getAll('lever').map(String),
+      lever: levers,
       floor: floors,
       region: String(form.get('region') ?? '') || null,
     });
