@@ -2,11 +2,14 @@ import { LEVERS, type Lever } from '../core/terms';
 import type { WhatIfInput } from './loadWhatIf';
 import { badParameter, parseScope, type Scope } from './scope';
 
+/** What only this question has; `lever` and `floor` any number of times. */
 export const WHAT_IF_PARAMETERS = ['lever', 'floor', 'region'] as const;
+const OWN: readonly string[] = WHAT_IF_PARAMETERS;
 
 /** Query parameters of `GET /api/v1/what-if`. Throws 400. `also`: read by the caller. */
 export function parseWhatIf(params: URLSearchParams, options: { also?: readonly string[] } = {}): WhatIfInput {
-  const scope = parseScope(params, { also: [...WHAT_IF_PARAMETERS, ...(options.also ?? [])] });
+  const shared = new URLSearchParams([...params].filter(([name]) => !OWN.includes(name)));
+  const scope = parseScope(shared, options);
   return { ...scope, ...parseLevers(params) };
 }
 
