@@ -54,7 +54,10 @@ export class FaultBed {
     this.postgres = postgres;
     this.databaseUrl = postgres.url;
     this.starts.postgres++;
-    void postgres.exited.then(() => this.revivePostgres());
+    void postgres.exited.then(() => {
+      this.postgres = null;
+      return this.revivePostgres();
+    });
   }
 
   private async revivePostgres(): Promise<void> {
@@ -86,11 +89,17 @@ export class FaultBed {
     child.once('exit', () => setTimeout(() => this.keep(name, port), 50));
   }
 
-  /** Sends a signal; the process is started again when it ends. */
-  signal(name: ProcessName, signal: 'SIGKILL' | 'SIGTERM'): void {
-    if (name === 'postgres') {
-      if (this.postgres) killQuietly(this.postgres.pid, signal);
-    } else this.children.get(name)?.kill(signal);
+  /** Sends a signal to a process that runs, waiting until it does; it is started again when it ends. */
+  async signal(name: ProcessName, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    for (const until = Date.now() + 20_000; Date.now() < until; await sleep(50)) {
+      if (name === 'postgres') {
+        if (this.postgres === null) continue;
+        return killQuietly(this.postgres.pid, signal);
+      }
+      const child = this.children.get(name);
+      if (child?.exitCode === null && child.signalCode === null && child.kill(signal)) return;
+    }
+    throw new Error(`${name} was not up again within 20 s`);
   }
 
   /** One statement on a connection of its own. */

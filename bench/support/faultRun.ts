@@ -107,7 +107,7 @@ export function runKills(options: { seconds: number; clients: number; seed: numb
         ];
         for (let i = 0; i < planned.length || Date.now() < endsAt; i++) {
           const [name, signal] = planned[i] ?? planned[Math.floor(random() * planned.length)]!;
-          bed.signal(name, signal);
+          await bed.signal(name, signal);
           await sleep(options.seconds < 60 ? 2_000 : 2_000 + random() * 4_000);
         }
       },

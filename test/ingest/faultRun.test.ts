@@ -11,7 +11,7 @@ it('kill -9 of everything, SIGTERM and cut connections: acknowledged is stored o
   const report = await runKills({ seconds: 8, clients: 20, seed: 7 });
   expect(report.wrong).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(500);
-  expect(Object.values(report.starts).every((starts) => starts >= 2)).toBe(true);
+  expect(Math.min(...Object.values(report.starts)), JSON.stringify(report.starts)).toBeGreaterThanOrEqual(2);
 }, 240_000);
 
 it('a full disk is answered with 503, and taken up again when it is freed', async () => {
