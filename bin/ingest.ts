@@ -34,9 +34,13 @@ async function answerOther(url: string, response: ServerResponse): Promise<void>
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
+const DRAIN_MS = 8_000;
+
 async function stop(): Promise<void> {
+  // a connection that hangs holds nobody up
+  setTimeout(() => process.exit(0), DRAIN_MS + 500).unref();
   server.close();
-  await drainIngest();
+  await drainIngest(DRAIN_MS);
   await Promise.allSettled([pool().end(), closeHealth()]);
   process.exit(0);
 }

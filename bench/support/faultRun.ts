@@ -110,6 +110,9 @@ export function runKills(options: { seconds: number; clients: number; seed: numb
           await bed.signal(name, signal);
           await sleep(options.seconds < 60 ? 2_000 : 2_000 + random() * 4_000);
         }
+        // the last one may still drain
+        const all = () => Object.values(bed.starts).every((starts) => starts >= 2);
+        for (const until = Date.now() + 20_000; !all() && Date.now() < until; ) await sleep(100);
       },
     }),
   );
