@@ -103,6 +103,22 @@ export async function pendingSpans(projectId: string): Promise<{ nowMs: number; 
 
 export type TraceIndex = { entries: TraceEntry[]; links: TraceLink[] };
 
+/** Ids of traces with their root among a project's latest chunks, the newest first. */
+export async function recentTraceIds(projectId: string, limit: number): Promise<string[]> {
+  const { rows } = await pool().query<{ trace_index: Buffer }>(
+    `SELECT trace_index FROM span_chunk WHERE project_id = $1 AND shard_key = 0
+     ORDER BY day DESC, chunk_id DESC LIMIT 100`,
+    [projectId],
+  );
+  const ids = new Set<string>();
+  for (const { trace_index } of rows) {
+    for (const entry of decodeTraceIndex(trace_index)) {
+      if (entry.rooted && ids.size < limit) ids.add(entry.traceId);
+    }
+  }
+  return [...ids];
+}
+
 /** What traces these chunks hold, by chunk id. */
 export async function readTraceIndexes(
   projectId: string,

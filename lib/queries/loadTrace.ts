@@ -1,12 +1,11 @@
 import type { Term } from '../core/terms';
 import { explainTrace } from '../core/trace/explainTrace';
-import type { Span } from '../core/trace/span';
 import type { Viewer } from '../core/viewer';
-import { type AssembledTrace, assembledTraces, type CloseReason } from '../db/assemblyStore';
+import { assembledTraces, type CloseReason } from '../db/assemblyStore';
 import { addDays, utcDay } from '../db/partitions';
-import { decodeSpans } from '../db/spanChunk';
-import { readSpanBodies, replicaStarts, spanChunkId } from '../db/spanStore';
+import { replicaStarts } from '../db/spanStore';
 import { loadTermRules } from '../db/termRules';
+import { spansOfTraces } from './traceSpans';
 
 /** A stretch of the critical path; ms from the start of the request. */
 export type WaterfallPiece = { fromMs: number; toMs: number; term: Term; evidence: 'measured' | 'derived' };
@@ -65,7 +64,7 @@ export async function loadTrace({
   const sinceDay = addDays(utcDay(input.startedAtUs), -1);
   const trace = (await assembledTraces(projectId, { traceIds: [traceId], sinceDay })).get(traceId);
   if (trace === undefined) return 'not_traced';
-  const spans = await spansOf(projectId, trace);
+  const spans = (await spansOfTraces(projectId, [trace])).get(traceId) ?? [];
   if (spans.length === 0) return 'expired';
   const [{ rules }, starts] = await Promise.all([
     loadTermRules(projectId),
@@ -93,18 +92,4 @@ export async function loadTrace({
       })),
     })),
   };
-}
-
-/** The distinct spans of a closed trace and of those that belong to it. */
-async function spansOf(projectId: string, trace: AssembledTrace): Promise<Span[]> {
-  const ids = new Set([trace.traceId, ...trace.members]);
-  const bodies = await readSpanBodies(projectId, trace.chunkIds.map(spanChunkId));
-  const spans = new Map<string, Span>();
-  for (const { entries, inflated } of bodies.values()) {
-    for (const entry of entries) {
-      if (!ids.has(entry.traceId)) continue;
-      for (const span of decodeSpans(inflated, entry)) spans.set(`${span.traceId}/${span.spanId}`, span);
-    }
-  }
-  return [...spans.values()];
 }

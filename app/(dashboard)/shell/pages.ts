@@ -14,6 +14,7 @@ import {
   type LucideIcon,
   Settings,
   ShieldCheck,
+  Tags,
   Users,
   Waypoints,
 } from 'lucide-react';
@@ -64,6 +65,7 @@ export const PAGE_GROUPS: readonly { title: string; pages: readonly PageEntry[] 
         icon: Waypoints,
       },
       { path: '/settings/project', name: 'Project', question: 'Which zone, kept how long?', key: 'j', icon: Settings },
+      { path: '/settings/rules', name: 'Term rules', question: 'What do our spans mean?', key: 'm', icon: Tags },
       { path: '/settings/members', name: 'Members', question: 'Who may see this project?', key: 'u', icon: Users },
       { path: '/settings/keys', name: 'Keys', question: 'Who may send and read?', key: 'k', icon: KeyRound },
     ],
