@@ -188,6 +188,12 @@ export async function replicaStarts(
   return rows.map((row) => ({ replica: row.replica, startUs: Number(row.start_us), endUs: Number(row.end_us) }));
 }
 
+/** Removes what stands beside the span partitions of days before this one (UTC), which are gone. */
+export async function deleteSpanStateBefore(day: string): Promise<void> {
+  await pool().query('DELETE FROM replica_start WHERE day < $1', [day]);
+  await pool().query('DELETE FROM span_pending WHERE day < $1', [day]);
+}
+
 /** Marks chunks as done: none of their traces is open any more. */
 export async function deletePendingSpans(
   projectId: string,

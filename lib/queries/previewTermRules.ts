@@ -60,7 +60,9 @@ const matches = (span: Span, rule: TermRule) =>
 
 function changedTerms(before: readonly TimedRequest[], after: readonly TimedRequest[]): RulesPreview['terms'] {
   const mean = (requests: readonly TimedRequest[], term: Term) =>
-    requests.reduce((us, request) => us + (breakdown(request, 'e2e')[term] ?? 0), 0) / Math.max(1, requests.length) / 1_000;
+    requests.reduce((us, request) => us + (breakdown(request, 'e2e')[term] ?? 0), 0) /
+    Math.max(1, requests.length) /
+    1_000;
   return TERMS.map((term) => ({ term, beforeMs: mean(before, term), afterMs: mean(after, term) })).filter(
     ({ beforeMs, afterMs }) => Math.abs(beforeMs - afterMs) >= 0.05,
   );

@@ -10,12 +10,13 @@ import {
 } from '../db/dropPartitions';
 import { addDays, daysAhead, ensurePartitions, utcDay } from '../db/partitions';
 import { allRetentions, deleteRawBefore, deleteRollupsBefore, type Retention } from '../db/retention';
+import { deleteSpanStateBefore } from '../db/spanStore';
 import { log } from '../platform/log';
 
 const DAY_S = 86_400;
 const SPAN_DAYS = 8;
 const RAW_TABLES: readonly string[] = ['hot_chunk', 'sealed_chunk'];
-const SPAN_TABLES: readonly string[] = ['span_chunk'];
+const SPAN_TABLES: readonly string[] = ['span_chunk', 'assembled_trace'];
 
 /** Makes the partitions of the days around `nowMs`, so that no flush has to. */
 export async function keepPartitions(nowMs: number): Promise<void> {
@@ -70,5 +71,6 @@ export async function applyRetention(nowMs: number): Promise<void> {
     }
   }
   await dropOldPartitions(nowMs);
+  await deleteSpanStateBefore(addDays(today, -SPAN_DAYS));
   await shrinkSealedDays(nowMs);
 }

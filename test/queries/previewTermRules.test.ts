@@ -30,9 +30,10 @@ afterAll(async () => {
 
 it('says which requests a rule would change and how, and changes nothing', async () => {
   const rows = () =>
-    database.query('SELECT id, endpoint, queue_us, model_us, application_us FROM timed_request WHERE project_id = $1 ORDER BY id', [
-      viewer.projectId,
-    ]);
+    database.query(
+      'SELECT id, endpoint, queue_us, model_us, application_us FROM timed_request WHERE project_id = $1 ORDER BY id',
+      [viewer.projectId],
+    );
   const before = await rows();
   const none = await previewTermRules({ viewer, input: { rules: [] } });
   expect(none).toMatchObject({ changed: 0, terms: [], matchedSpans: [] });

@@ -41,7 +41,8 @@ export function PreviewTable({ preview }: { preview: RulesPreview }) {
         </table>
       )}
       <p className="mt-2 text-quiet">
-        Endpoints: {preview.endpoints.map(({ endpoint, requests }) => `${endpoint} (${formatCount(requests)})`).join(', ')}
+        Endpoints:{' '}
+        {preview.endpoints.map(({ endpoint, requests }) => `${endpoint} (${formatCount(requests)})`).join(', ')}
       </p>
     </section>
   );

@@ -66,7 +66,9 @@ export function RuleEditor({ slug, initial, version, canEdit }: Props) {
         <div className="flex flex-wrap gap-3">
           <button
             type="button"
-            onClick={() => setRules((all) => [...all, { key: Math.max(-1, ...all.map((r) => r.key)) + 1, rule: EMPTY }])}
+            onClick={() =>
+              setRules((all) => [...all, { key: Math.max(-1, ...all.map((r) => r.key)) + 1, rule: EMPTY }])
+            }
           >
             Add a rule
           </button>

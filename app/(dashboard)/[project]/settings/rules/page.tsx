@@ -14,10 +14,10 @@ export default async function RulesPage({ params }: { params: Promise<{ project:
     <main className="flex flex-col gap-4">
       <h1>Term rules of {project.name}</h1>
       <p className="max-w-3xl text-quiet">
-        Spans are classified by the conventions of OpenTelemetry and of the common AI libraries. Where yours say more, a rule
-        names the term that a span&rsquo;s own time counts as, the endpoint of requests that start with it, or the region of
-        its process. The first rule that matches decides. Rules hold for traces that end from now on, and the attributes
-        they look at are kept from now on.
+        Spans are classified by the conventions of OpenTelemetry and of the common AI libraries. Where yours say more, a
+        rule names the term that a span&rsquo;s own time counts as, the endpoint of requests that start with it, or the
+        region of its process. The first rule that matches decides. Rules hold for traces that end from now on, and the
+        attributes they look at are kept from now on.
       </p>
       <RuleEditor slug={project.slug} initial={rules} version={version} canEdit={viewer.role === 'owner'} />
     </main>
