@@ -44,8 +44,9 @@ export function createIngestHandler({ authenticate }: { authenticate: Authentica
     const s = state();
     s.open++;
     try {
-      if (isOtlpPath(path)) await answerOtlp(request, response, { path, services: { admit, authenticate } });
-      else await answer(request, response, authenticate);
+      if (isOtlpPath(path)) {
+        await answerOtlp(request, response, { path, services: { admit, authenticate, checkRate, countRate } });
+      } else await answer(request, response, authenticate);
     } catch (error) {
       answerError(request, response, error);
     } finally {
@@ -79,6 +80,19 @@ function admit(): void {
   if (s.open > MAX_CONCURRENT) throw busy(429, 'too_many_requests', 'Too many posts at once.');
 }
 
+const limiter = () => singleton('keyRate', () => new RateLimiter(env().KEY_EVENTS_A_SECOND));
+
+/** Throws AnswerError 429 while a key is above its rate. */
+function checkRate(keyId: string): void {
+  if (limiter().waitS(keyId, Date.now()) > 0)
+    throw busy(429, 'key_rate', `This key sends more than ${env().KEY_EVENTS_A_SECOND} events a second.`);
+}
+
+/** Counts events or spans that a key sent. */
+function countRate(keyId: string, count: number): void {
+  limiter().take(keyId, count, Date.now());
+}
+
 async function answer(request: IncomingMessage, response: ServerResponse, authenticate: Authenticate): Promise<void> {
   const receivedAtUs = Date.now() * 1_000;
   if (request.method === 'OPTIONS') {
@@ -98,9 +112,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, authen
     throw isAnswerError(error) ? error : busy(503, 'database_unavailable', 'The database does not answer.');
   });
   if (key.scope === 'browser') allowOrigin(request, response);
-  const limiter = singleton('keyRate', () => new RateLimiter(env().KEY_EVENTS_A_SECOND));
-  if (limiter.waitS(key.keyId, Date.now()) > 0)
-    throw busy(429, 'key_rate', `This key sends more than ${env().KEY_EVENTS_A_SECOND} events a second.`);
+  checkRate(key.keyId);
   const batch = {
     projectId: key.projectId,
     keyId: key.keyId,
@@ -110,7 +122,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, authen
     receivedAtUs,
   };
   const items = await receive(request);
-  limiter.take(key.keyId, items.length, Date.now());
+  countRate(key.keyId, items.length);
   send(response, 200, await ingest({ ...batch, items }));
 }
 

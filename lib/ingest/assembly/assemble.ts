@@ -12,7 +12,7 @@ import { type AssemblyServices, closeTraces } from './closeTraces';
 import { OpenTraces } from './openTraces';
 
 const CHUNKS_A_STEP = 128;
-const SPANS_A_CLOSING = 8_000;
+const SPANS_A_CLOSING = 4_000;
 const IDLE_PAUSE_MS = 500;
 const BUSY_PAUSE_MS = 5;
 const LONGEST_BACK_OFF_MS = 10_000;

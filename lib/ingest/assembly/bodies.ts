@@ -5,7 +5,7 @@ import type { Span } from '../../core/trace/span';
 import { decodeSpans, type TraceEntry } from '../../db/spanChunk';
 import { readSpanBodies, type SpanChunkId, type StoredSpans } from '../../db/spanStore';
 
-const MOST_BYTES = 96 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024 * 1024;
 const CHUNKS_A_READ = 32;
 
 export class Bodies {

@@ -6,7 +6,7 @@
 //   no answer, 10 s  it drops the batch
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addCounts } from '../../db/counts';
+import { addCounts, noteKey } from '../../db/counts';
 import { recentTermRules } from '../../db/termRules';
 import { AnswerError, isAnswerError } from '../../platform/errors';
 import { decodeText, receiveBody } from '../receive';
@@ -19,11 +19,14 @@ export type OtlpScope = 'ingest' | 'probe' | 'browser';
 export type OtlpServices = {
   /** Throws AnswerError when no more requests are taken now. */
   admit: () => void;
+  /** Throws AnswerError 429 while a key is above its rate. */
+  checkRate: (keyId: string) => void;
+  countRate: (keyId: string, spans: number) => void;
   /** Throws AnswerError 401 or 403. */
   authenticate: (
     headers: IncomingMessage['headers'],
     scopes: readonly OtlpScope[],
-  ) => Promise<{ projectId: string; scope: string }>;
+  ) => Promise<{ projectId: string; keyId: string; scope: string }>;
 };
 
 const SCOPES: readonly OtlpScope[] = ['ingest', 'probe', 'browser'];
@@ -58,9 +61,11 @@ export async function answerOtlp(
       const errorMessage = `${what} are not used here and were not stored: requests are measured from traces. Set OTEL_${what.toUpperCase()}_EXPORTER=none to stop sending them.`;
       return sendAnswer(response, { path, encoding, partialSuccess: { rejected: 0, errorMessage } });
     }
+    services.checkRate(key.keyId);
     const read = await receiveSpans(request, { ...key, encoding });
+    services.countRate(key.keyId, read.spans.length);
     await appendSpans(key.projectId, read.spans);
-    countRead(key.projectId, read);
+    countRead(key, read);
     sendAnswer(response, { path, encoding, partialSuccess: partialSuccess(read) });
   } catch (error) {
     sendError(response, encoding, error);
@@ -78,10 +83,14 @@ async function receiveSpans(
   return readSpans(wire, { nowUs: Date.now() * 1_000, keptToo: attributes, vantage });
 }
 
-function countRead(projectId: string, { spans, rejected }: SpansRead): void {
+function countRead({ projectId, keyId }: { projectId: string; keyId: string }, { spans, rejected }: SpansRead): void {
   const kinds: Record<string, number> = { spans: spans.length };
   for (const [reason, count] of rejected) kinds[`rejectedSpans:${reason}`] = count;
-  addCounts(projectId, kinds, Date.now());
+  const receivedAtMs = Date.now();
+  addCounts(projectId, kinds, receivedAtMs);
+  const newestUs = spans.reduce((newest, span) => Math.max(newest, span.startUs), 0);
+  const newestEventMs = newestUs === 0 ? null : Math.floor(newestUs / 1_000);
+  noteKey(projectId, { keyId, newestEventMs, receivedAtMs, skewMs: null });
 }
 
 function partialSuccess({ rejected }: SpansRead) {
