@@ -1,5 +1,5 @@
-import type { Term } from '../core/terms';
-import { explainTrace } from '../core/trace/explainTrace';
+import type { Evidence, Term } from '../core/terms';
+import { waterfallsOf } from '../core/trace/waterfall';
 import type { Viewer } from '../core/viewer';
 import { assembledTraces, type CloseReason } from '../db/assemblyStore';
 import { addDays, utcDay } from '../db/partitions';
@@ -8,7 +8,7 @@ import { loadTermRules } from '../db/termRules';
 import { spansOfTraces } from './traceSpans';
 
 /** A stretch of the critical path; ms from the start of the request. */
-export type WaterfallPiece = { fromMs: number; toMs: number; term: Term; evidence: 'measured' | 'derived' };
+export type WaterfallPiece = { fromMs: number; toMs: number; term: Term; evidence: Evidence };
 
 export type WaterfallRow = {
   /** Null: a wait that no span shows. */
@@ -44,6 +44,13 @@ export type Waterfall = {
 /** Why a request has no waterfall. */
 export type NoWaterfall = 'not_traced' | 'expired';
 
+/** Waits that no span shows, by their term. */
+const WAITS: Record<string, string> = {
+  queue: 'waiting in the queue',
+  retry: 'failed attempts and back-off',
+  coldStart: 'waiting for a replica to start',
+};
+
 const ms = (us: number) => us / 1_000;
 const HOUR_US = 3_600_000_000;
 
@@ -72,23 +79,20 @@ export async function loadTrace({
       ...{ fromUs: input.startedAtUs - HOUR_US, toUs: input.startedAtUs + HOUR_US, sinceDay },
     }),
   ]);
-  const explained = explainTrace({ spans, rules, replicaStarts: starts });
+  const explained = waterfallsOf({ spans, rules, replicaStarts: starts });
   const own = explained.find((one) => input.requestId === `${traceId}-${one.rootSpanId}`) ?? explained[0];
   if (own === undefined) return 'not_traced';
   return {
     ...{ traceId, e2eMs: ms(own.e2eUs), ttftMs: own.ttftUs === null ? null : ms(own.ttftUs), spans: spans.length },
     ...{ closeReason: trace.reason, version: trace.version },
     rows: own.rows.map((row) => ({
-      ...{ spanId: row.spanId, name: row.name, service: row.service, kind: row.kind, failed: row.status === 'error' },
-      ...{ depth: row.depth, startMs: ms(row.startUs), durationMs: ms(row.durationUs), ownMs: ms(row.ownUs) },
-      ...{ subtreeMs: ms(row.subtreeUs), movedMs: ms(row.movedUs), outlives: row.outlives },
-      pieces: row.pieces.map(({ fromUs, toUs, term, derived }) => ({
-        ...{
-          fromMs: ms(fromUs),
-          toMs: ms(toUs),
-          term,
-          evidence: derived ? ('derived' as const) : ('measured' as const),
-        },
+      ...{ spanId: row.spanId, service: row.service, kind: row.kind, failed: row.isError, depth: row.depth },
+      name: row.spanId === null ? (WAITS[row.name] ?? 'waiting') : row.name,
+      ...{ startMs: ms(row.startUs), durationMs: ms(row.durationUs), ownMs: ms(row.ownPathUs) },
+      ...{ subtreeMs: ms(row.subtreePathUs), movedMs: row.skewUs === null ? 0 : ms(-row.skewUs) },
+      outlives: row.outlives,
+      pieces: row.segments.map(({ startUs, endUs, term, evidence }) => ({
+        ...{ fromMs: ms(startUs), toMs: ms(endUs), term, evidence },
       })),
     })),
   };

@@ -2,7 +2,7 @@
 // the answer waited for, and what that is called. Waits that no span shows are rows of their own.
 
 import type { Evidence, Outcome, Term } from '../terms';
-import { analyseTrace, type TraceQuestion } from './attributeTrace';
+import { analyseTrace, type TraceAnalysis, type TraceQuestion } from './attributeTrace';
 import { outcomeOf } from './describe';
 import type { NamedTime } from './ownTime';
 import { serviceOf } from './read';
@@ -51,10 +51,11 @@ export type Waterfall = {
 
 /** The rows of every request of these spans. */
 export function waterfallsOf(question: TraceQuestion): Waterfall[] {
-  return analyseTrace(question).analyses.map(({ root, path, ttft, placement }) => {
+  return analyseTrace(question).analyses.map((analysis) => {
+    const { root, ttft, placement } = analysis;
     const nodes = [...walkInTime(root)];
     const at = new Map(nodes.map((node, i) => [node, i]));
-    const segments = byNode(path);
+    const segments = byNode(timesOf(analysis));
     const rows = nodes.map((node) =>
       rowOf(node, { root, at, times: segments.get(node) ?? [], ahead: placement.aheadUs }),
     );
@@ -68,6 +69,15 @@ export function waterfallsOf(question: TraceQuestion): Waterfall[] {
       rows,
     };
   });
+}
+
+/** The path as the request's terms have it: what they name until the first output, and generation from there on. */
+function timesOf({ root, path, waitPath, ttft }: TraceAnalysis): NamedTime[] {
+  if (ttft.us === null) return path;
+  const outUs = root.startUs + ttft.us;
+  const after = path.filter((time) => time.endUs > outUs);
+  const rest = after.map((time): NamedTime => ({ ...time, startUs: Math.max(time.startUs, outUs), term: 'decode' }));
+  return [...waitPath, ...rest];
 }
 
 function* walkInTime(root: Node): Generator<Node> {
