@@ -15,6 +15,8 @@ export type SampleLimits = { all: number; perBucket: number };
 export const DAY_LIMITS: SampleLimits = { all: 2048, perBucket: 64 };
 /** Of an hour: ranges of some hours merge many of them. */
 export const HOUR_LIMITS: SampleLimits = { all: 1024, perBucket: 16 };
+/** Days that the samples of hours are kept: older ranges, however short, are answered from their days. */
+export const HOUR_SAMPLE_DAYS = 5;
 /** Of a day again, thin: what ranges of weeks, and many cells at once, are read from. */
 export const THIN_LIMITS: SampleLimits = { all: 256, perBucket: 8 };
 const LOG_RATIO = Math.log(1.19);

@@ -155,29 +155,23 @@ export async function replaceQuarantine(
 
 const MOST_ATTEMPTS = 3;
 
-/** Counts a failed fold of one chunk; the third time it leaves the queue for `quarantine`, with the reason. */
-export async function countFailure(projectId: string, id: ChunkId, reason: string): Promise<'retry' | 'quarantined'> {
-  return inTransaction(async (client) => {
-    const key = [projectId, id.day, id.chunk_id];
-    const where = 'project_id = $1 AND shard_key = 0 AND day = $2 AND chunk_id = $3';
-    const { rows } = await client.query<{ attempts: number }>(
-      `UPDATE pending SET attempts = attempts + 1 WHERE ${where} RETURNING attempts`,
-      key,
-    );
-    if (rows[0] === undefined || rows[0].attempts < MOST_ATTEMPTS) return 'retry';
-    await client.query(
-      `INSERT INTO quarantine (project_id, shard_key, day, chunk_id, reason, at) VALUES ($1, 0, $2, $3, $4, now())
-       ON CONFLICT (project_id, shard_key, day, chunk_id) DO NOTHING`,
-      [...key, reason.slice(0, 500)],
-    );
-    await client.query(`DELETE FROM pending WHERE ${where}`, key);
-    return 'quarantined';
-  });
+/** Counts a failed fold of one chunk: whether it has failed too often to be tried again. */
+export async function countFailure(projectId: string, id: ChunkId): Promise<'retry' | 'exhausted'> {
+  const { rows } = await pool().query<{ attempts: number }>(
+    `UPDATE pending SET attempts = attempts + 1
+     WHERE project_id = $1 AND shard_key = 0 AND day = $2 AND chunk_id = $3 RETURNING attempts`,
+    [projectId, id.day, id.chunk_id],
+  );
+  return rows[0] === undefined || rows[0].attempts < MOST_ATTEMPTS ? 'retry' : 'exhausted';
 }
 
 /** Puts a chunk into quarantine, with the reason: it stays where it is and nothing takes it any more. */
-export async function quarantineChunk(projectId: string, id: ChunkId, reason: string): Promise<void> {
-  await pool().query(
+export async function quarantineChunk(
+  client: PoolClient,
+  projectId: string,
+  { id, reason }: { id: ChunkId; reason: string },
+): Promise<void> {
+  await client.query(
     `INSERT INTO quarantine (project_id, shard_key, day, chunk_id, reason, at) VALUES ($1, 0, $2, $3, $4, now())
      ON CONFLICT (project_id, shard_key, day, chunk_id) DO NOTHING`,
     [projectId, id.day, id.chunk_id, reason.slice(0, 500)],

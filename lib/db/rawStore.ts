@@ -30,22 +30,53 @@ export async function insertHotChunks(
   }
   for (const [day, ofDay] of byDay) {
     for (let at = 0; at < ofDay.length; at += HOT_CHUNK_REQUESTS) {
-      const { n, firstAtUs, lastAtUs, arrays } = encodeChunk(ofDay.slice(at, at + HOT_CHUNK_REQUESTS));
-      const head = [projectId, day, uuidv7(), receivedAt, n, firstAtUs, lastAtUs];
-      await client.query(
-        `INSERT INTO hot_chunk (project_id, shard_key, day, chunk_id, received_at, n, first_at, last_at,
-           ${ARRAY_COLUMNS.map((c) => c.name).join(', ')})
-         VALUES ($1, 0, $2, $3, $4, $5, $6, $7, ${ARRAY_COLUMNS.map((c, i) => `$${i + 8}::${c.type}`).join(', ')})`,
-        [...head, ...arrays],
-      );
-      if (!pending) continue;
-      await client.query(
-        `INSERT INTO pending (project_id, shard_key, day, chunk_id, received_at, n, first_at, last_at)
-         VALUES ($1, 0, $2, $3, $4, $5, $6, $7)`,
-        head,
-      );
+      const chunk = encodeChunk(ofDay.slice(at, at + HOT_CHUNK_REQUESTS));
+      await insertRawChunk(client, projectId, { chunk, day, pending, receivedAt });
     }
   }
+}
+
+/** A hot chunk as it is inserted: arrays in the order of ARRAY_COLUMNS, binary or as text literals. */
+export type RawArrays = { n: number; firstAtUs: number; lastAtUs: number; arrays: readonly (Buffer | string | null)[] };
+
+/** Inserts one hot chunk; its id. */
+export async function insertRawChunk(
+  client: PoolClient,
+  projectId: string,
+  { chunk, day, pending, receivedAt }: { chunk: RawArrays; day: string; pending: boolean; receivedAt: Date },
+): Promise<string> {
+  const chunkId = uuidv7();
+  const head = [projectId, day, chunkId, receivedAt, chunk.n, chunk.firstAtUs, chunk.lastAtUs];
+  await client.query(
+    `INSERT INTO hot_chunk (project_id, shard_key, day, chunk_id, received_at, n, first_at, last_at,
+       ${ARRAY_COLUMNS.map((c) => c.name).join(', ')})
+     VALUES ($1, 0, $2, $3, $4, $5, $6, $7, ${ARRAY_COLUMNS.map((c, i) => `$${i + 8}::${c.type}`).join(', ')})`,
+    [...head, ...chunk.arrays],
+  );
+  if (pending)
+    await client.query(
+      `INSERT INTO pending (project_id, shard_key, day, chunk_id, received_at, n, first_at, last_at)
+       VALUES ($1, 0, $2, $3, $4, $5, $6, $7)`,
+      head,
+    );
+  return chunkId;
+}
+
+/** Deletes one hot chunk with what superseded names in it; when it was received. Throws when it is not there. */
+export async function deleteHotChunk(
+  client: PoolClient,
+  projectId: string,
+  id: { day: string; chunk_id: string },
+): Promise<Date> {
+  const where = 'project_id = $1 AND shard_key = 0 AND day = $2 AND chunk_id = $3';
+  const values = [projectId, id.day, id.chunk_id];
+  await client.query(`DELETE FROM superseded WHERE ${where}`, values);
+  const { rows } = await client.query<{ received_at: Date }>(
+    `DELETE FROM hot_chunk WHERE ${where} RETURNING received_at`,
+    values,
+  );
+  if (rows[0] === undefined) throw new Error(`chunk ${id.chunk_id} is gone: read it again under the project's lock`);
+  return rows[0].received_at;
 }
 
 /** What stands in plain columns of a sealed chunk beside its packed ones. */

@@ -100,7 +100,7 @@ export function timeOfId(id: string): number | null {
 
 /**
  * One request with its calls and attributes, or null. `aroundUs` (its start, µs since the epoch), else the time in a
- * UUIDv7, is searched first: its hour, then its day and the ones beside it; then all that is kept. Of an id that was
+ * UUIDv7, is searched first: that very moment, its hour, then its day and the ones beside it; then all that is kept. Of an id that was
  * stored twice the first counts. Throws OverBudgetError.
  */
 export async function readRequestById(
@@ -108,9 +108,10 @@ export async function readRequestById(
   { id, aroundUs, budget = BUDGET }: { id: string; aroundUs: number | null; budget?: Budget },
 ): Promise<TimedRequest | null> {
   const hintUs = aroundUs ?? timeOfId(id);
-  const within = (us: number) => ({ fromUs: hintUs! - us, toUs: hintUs! + us });
-  const ranges =
-    hintUs === null ? [EVER] : [within(HOUR_US / 2), within(1.5 * DAY_US), ...(aroundUs === null ? [EVER] : [])];
+  const within = (us: number) => ({ fromUs: hintUs! - us, toUs: hintUs! + us + 1 });
+  const exact = aroundUs === null ? [] : [within(0)];
+  const wide = aroundUs === null ? [EVER] : [];
+  const ranges = hintUs === null ? [EVER] : [...exact, within(HOUR_US / 2), within(1.5 * DAY_US), ...wide];
   return inSnapshot(budget, async (client) => {
     let place: RawPlace | undefined;
     for (const range of ranges) {

@@ -1,4 +1,4 @@
-import { FAMILIES, GROUPINGS, TIERS, type Tier } from '../core/cell';
+import { FAMILIES, type Family, GROUPINGS, TIERS, type Tier } from '../core/cell';
 import { inTransaction, lockFold } from './pendingChunks';
 import { pool } from './pool';
 
@@ -20,19 +20,6 @@ export async function allRetentions(): Promise<Map<string, Retention>> {
   return new Map(rows.map((row) => [row.id, retentionOf(row)]));
 }
 
-export async function readRetention(projectId: string): Promise<Retention | null> {
-  const { rows } = await pool().query<Row>(`SELECT ${COLUMNS} FROM project WHERE id = $1`, [projectId]);
-  return rows[0] === undefined ? null : retentionOf(rows[0]);
-}
-
-export async function writeRetention(projectId: string, retention: Retention): Promise<void> {
-  const { rawDays, fiveMinuteDays, hourDays, dayDays } = retention;
-  await pool().query(
-    'UPDATE project SET raw_days = $2, five_minute_days = $3, hour_days = $4, day_days = $5 WHERE id = $1',
-    [projectId, rawDays, fiveMinuteDays, hourDays, dayDays],
-  );
-}
-
 /** Removes a project's raw requests before a UTC day, and notes that raw covers no more than from that day on. */
 export async function deleteRawBefore(projectId: string, day: string): Promise<void> {
   await inTransaction(async (client) => {
@@ -51,16 +38,16 @@ export async function deleteRawBefore(projectId: string, day: string): Promise<v
 /** Removes the roll-ups of a tier whose period began before an instant (s since the epoch). */
 export async function deleteRollupsBefore(
   projectId: string,
-  { tier, beforeS }: { tier: Tier; beforeS: number },
+  { tier, beforeS, families = FAMILIES }: { tier: Tier; beforeS: number; families?: readonly Family[] },
 ): Promise<void> {
   // By grouping and family, so that each is one walk of the primary key
   await pool().query(
     `DELETE FROM rollup r USING (
-       SELECT g::smallint AS grouping, f::smallint AS family
-       FROM generate_series(0, ${GROUPINGS.length - 1}) AS g, generate_series(0, ${FAMILIES.length - 1}) AS f
+       SELECT g::smallint AS grouping, f AS family
+       FROM generate_series(0, ${GROUPINGS.length - 1}) AS g, unnest($4::smallint[]) AS f
      ) AS place
      WHERE r.project_id = $1 AND r.shard_key = 0 AND r.grouping = place.grouping AND r.tier = $2
        AND r.family = place.family AND r.period < $3`,
-    [projectId, TIERS.indexOf(tier), Math.floor(beforeS)],
+    [projectId, TIERS.indexOf(tier), Math.floor(beforeS), families.map((f) => FAMILIES.indexOf(f))],
   );
 }

@@ -2,6 +2,7 @@
 
 import type { CellKey } from '../core/cell';
 import type { SampledRequest } from '../core/request';
+import { HOUR_SAMPLE_DAYS } from '../core/sample';
 import type { Basis, Vantage } from '../core/terms';
 import type { Viewer } from '../core/viewer';
 import type { CellQuestion, SampleAnswer, Snapshot } from '../db/snapshot';
@@ -9,7 +10,7 @@ import { accepts } from './population';
 import type { Scope } from './scope';
 
 const DAY_US = 86_400e6;
-/** Up to here hours are read; beyond, whole days. Hours of samples are kept for so long as well. */
+/** Up to here hours are read, while their samples are kept; beyond, whole days. */
 const HOURS_UP_TO_US = 4 * DAY_US;
 /** From here on the thin sample of each day is enough. */
 const THIN_FROM_US = 8 * DAY_US;
@@ -34,8 +35,8 @@ function filterRows(rows: SampledRequest[], scope: Scope): SampledRequest[] {
 export type Sampled = { rows: SampledRequest[]; complete: boolean };
 
 /**
- * Whole requests of a scope by group, weights calibrated to all that they stand for. Ranges beyond four days snap outward
- * to local days: `effectiveFromUs` and `effectiveToUs` say so.
+ * Whole requests of a scope by group, weights calibrated to all that they stand for. Ranges beyond four days, and older
+ * ones, snap outward to local days: `effectiveFromUs` and `effectiveToUs` say so.
  */
 export async function readSampled<G>(
   snapshot: Snapshot,
@@ -51,7 +52,8 @@ export async function readSampled<G>(
 ): Promise<{ sampledOf: (group: G) => Sampled; effectiveFromUs: number; effectiveToUs: number }> {
   const { scope, vantage, many, leading } = question;
   const lengthUs = scope.toUs - scope.fromUs;
-  const byHour = lengthUs <= HOURS_UP_TO_US;
+  const hoursFromUs = snapshot.asOf.getTime() * 1_000 - HOUR_SAMPLE_DAYS * DAY_US;
+  const byHour = lengthUs <= HOURS_UP_TO_US && scope.fromUs >= hoursFromUs;
   const { samples, ...effective } = await snapshot.readSamples({
     range: { fromUs: scope.fromUs, toUs: scope.toUs, finest: byHour ? 'hour' : 'day' },
     basis: question.basis,

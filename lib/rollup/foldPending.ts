@@ -14,6 +14,7 @@ import {
   seriesOf,
 } from '../db/pendingChunks';
 import { compactParts, insertParts } from '../db/rollupStore';
+import { isolateBadRows } from './isolate';
 
 /** The larger a batch, the less a request costs: cells are written once a batch, however many requests they have. */
 const CHUNKS_A_BATCH = 2_000;
@@ -80,7 +81,8 @@ async function foldOneByOne(projectId: string, count: number): Promise<Folded> {
     } catch (error) {
       const [id] = batch.taken;
       if (id === undefined || !(error instanceof UnfoldableError)) throw error;
-      await countFailure(projectId, id, error.message);
+      const failed = await countFailure(projectId, id);
+      if (failed === 'exhausted') await isolateBadRows(projectId, { id, reason: error.message, pending: true });
     }
   }
   return folded;
@@ -99,7 +101,7 @@ const FAILURES_IN_A_ROW = 3;
 
 /**
  * Folds what is pending: each chunk exactly once, in the transaction that removes it from `pending`. Workers side by side
- * take different projects. A chunk that fails three times goes to `quarantine`; a project that fails holds no other up.
+ * take different projects. Of a chunk that fails three times the bad rows go to `quarantine`; a project that fails holds no other up.
  * Throws the first failure that is not a chunk's, after the other projects had their turn.
  */
 export async function foldPending({ limit = CHUNKS_A_BATCH }: { limit?: number } = {}): Promise<Folded> {

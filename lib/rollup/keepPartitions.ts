@@ -1,5 +1,6 @@
 // What is kept: partitions made ahead, dropped on schedule; roll-ups by tier; a project may keep less than the others.
 
+import { HOUR_SAMPLE_DAYS } from '../core/sample';
 import {
   dropLeftOvers,
   dropPartition,
@@ -69,6 +70,9 @@ export async function applyRetention(nowMs: number): Promise<void> {
     for (const tier of ['5min', 'hour', 'day'] as const) {
       await deleteRollupsBefore(projectId, { tier, beforeS: nowS - tiers[tier] * DAY_S });
     }
+    // A day more than is read: a question asked now must not find them gone
+    const beforeS = nowS - (HOUR_SAMPLE_DAYS + 1) * DAY_S;
+    await deleteRollupsBefore(projectId, { tier: 'hour', beforeS, families: ['sampleE2e', 'sampleTtft'] });
   }
   await dropOldPartitions(nowMs);
   await deleteSpanStateBefore(addDays(today, -SPAN_DAYS));

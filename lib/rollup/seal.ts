@@ -16,7 +16,7 @@ import type { TimedRequest } from '../core/request';
 import type { Placed } from '../db/chunk';
 import { giveCodes } from '../db/codes';
 import { ensurePartitions, utcDay } from '../db/partitions';
-import { type Client, inTransaction, lockFold, projectZone, quarantineChunk } from '../db/pendingChunks';
+import { type Client, inTransaction, lockFold, projectZone } from '../db/pendingChunks';
 import { countSuperseded, deleteRaw, insertHotChunks, insertSealedChunk } from '../db/rawStore';
 import { type RawHead, readRaw } from '../db/readRaw';
 import { encodeSealed } from '../db/sealedChunk';
@@ -33,6 +33,7 @@ import {
 import { attributeSetId, seriesId } from '../db/series';
 import { arrange } from './arrange';
 import { finishPeriods } from './finishPeriods';
+import { isolateBadRows } from './isolate';
 import { takeAway } from './takeAway';
 
 const DELAY_S = 600;
@@ -187,7 +188,7 @@ async function sealStep(projectId: string, nowMs: number): Promise<Sealed & { ho
 const voidedIn = (heads: readonly RawHead[]) =>
   heads.reduce((sum, head) => sum + ((head as Partial<SealedHour>).voided ?? 0), 0);
 
-/** One step of one project: at most an hour. A chunk that cannot be read goes to quarantine and is left where it is. */
+/** One step of one project: at most an hour. The rows of a chunk that cannot be read go to quarantine. */
 export async function sealProject(projectId: string, nowMs: number): Promise<Sealed> {
   try {
     const { hours, ...sealed } = await sealStep(projectId, nowMs);
@@ -196,7 +197,8 @@ export async function sealProject(projectId: string, nowMs: number): Promise<Sea
   } catch (error) {
     if (error instanceof OvertakenError) return { requests: 0, duplicates: 0 };
     if (!(error instanceof UnreadableError) || error.head.sealed) throw error;
-    await quarantineChunk(projectId, { day: error.head.day, chunk_id: error.head.chunkId }, error.message);
+    const id = { day: error.head.day, chunk_id: error.head.chunkId };
+    await isolateBadRows(projectId, { id, reason: error.message, pending: false });
     return { requests: 0, duplicates: 0 };
   }
 }

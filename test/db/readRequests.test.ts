@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TimedRequest } from '@/lib/core/request';
+import { locate } from '@/lib/db/locate';
 import { pool } from '@/lib/db/pool';
 import {
   OverBudgetError,
@@ -116,7 +117,11 @@ it('says so when the budget ran out', async () => {
 it('finds one request by its id, sealed or not, with and without its time, and only in its project', async () => {
   for (const request of [all[0]!, all[500]!, all[899]!, all[900]!, all[1299]!]) {
     const { id, startedAtUs } = request;
-    expect(await readRequestById(projectId, { id, aroundUs: startedAtUs + 60e6 })).toEqual(request);
+    for (const aroundUs of [startedAtUs, startedAtUs + 60e6])
+      expect(await readRequestById(projectId, { id, aroundUs })).toEqual(request);
+    expect(
+      await locate(pool(), projectId, { id, traceId: null, fromUs: startedAtUs, toUs: startedAtUs + 1 }),
+    ).toHaveLength(1);
     expect(await readRequestById(projectId, { id, aroundUs: null })).toEqual(request);
     expect(await readRequestById(projectId, { id, aroundUs: startedAtUs + 7 * 86_400e6 })).toBeNull();
     expect(await readRequestById(otherId, { id, aroundUs: null })).toBeNull();

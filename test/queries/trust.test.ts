@@ -4,12 +4,12 @@ import { GET } from '@/app/api/v1/trust/route';
 import { hashKey } from '@/lib/auth/keys';
 import type { Viewer } from '@/lib/core/viewer';
 import { writeCounts } from '@/lib/db/counts';
-import { countFailure } from '@/lib/db/pendingChunks';
 import { pool } from '@/lib/db/pool';
 import { ingest } from '@/lib/ingest/pipeline';
 import { loadTrust } from '@/lib/queries/loadTrust';
 import { parseScope } from '@/lib/queries/scope';
 import { foldPending } from '@/lib/rollup/foldPending';
+import { isolateBadRows } from '@/lib/rollup/isolate';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
@@ -121,7 +121,7 @@ test('what is not folded is pending with its age; a chunk that cannot be folded 
     'SELECT day::text, chunk_id, n FROM pending WHERE project_id = $1 ORDER BY n LIMIT 1',
     [viewer.projectId],
   );
-  for (let i = 0; i < 3; i++) await countFailure(viewer.projectId, chunk!, 'made to fail');
+  await isolateBadRows(viewer.projectId, { id: chunk!, reason: 'made to fail', pending: true });
   while ((await foldPending()).chunks > 0);
   const after = await load(viewer);
   expect(after.store).toMatchObject({

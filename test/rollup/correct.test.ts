@@ -10,7 +10,7 @@ import { foldPending } from '@/lib/rollup/foldPending';
 import { compactAll, rebuildProject } from '@/lib/rollup/rebuildProject';
 import { repairCells } from '@/lib/rollup/repair';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { foldAll, newProject, sealAll, store, storedRollups, viewedRequests, wholeRequests } from '../support/rollups';
+import { fewHours, foldAll, newProject, sealAll, store, storedRollups, viewedRequests } from '../support/rollups';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -20,11 +20,6 @@ afterAll(async () => {
   await pool().end();
   await database.drop();
 });
-
-/** Requests of a few hours around a change of the local day: every tier, few periods. */
-const fewHours = (seed: number, n: number) =>
-  wholeRequests(seed, n).map((r) => ({ ...r, startedAtUs: DAY_CHANGE_US + (r.startedAtUs % (4 * 3_600e6)) }));
-const DAY_CHANGE_US = Date.parse('2026-11-20T16:15:00Z') * 1_000; // 22:00 in Kathmandu
 
 const sorted = (requests: readonly TimedRequest[]) => [...requests].sort((a, b) => (a.id < b.id ? -1 : 1));
 

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FAMILIES } from '@/lib/core/cell';
+import { FAMILIES, type Family } from '@/lib/core/cell';
 import { listPartitions } from '@/lib/db/dropPartitions';
 import { flush } from '@/lib/db/flush';
 import { addDays, utcDay } from '@/lib/db/partitions';
 import { pool } from '@/lib/db/pool';
-import { writeRetention } from '@/lib/db/retention';
 import { applyRetention, dropOldPartitions } from '@/lib/rollup/keepPartitions';
 import { rebuildProject } from '@/lib/rollup/rebuildProject';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -77,7 +76,7 @@ test('the ledger keeps posts of the last 24 hours, whatever day they are of', as
 
 test('each project keeps what it says: raw by day, roll-ups by tier; a rebuild leaves older roll-ups alone', async () => {
   const [long, short] = [await newProject(database, 'long', 'UTC'), await newProject(database, 'short', 'UTC')];
-  const ages = [1, 6, 20];
+  const ages = [1, 7, 20];
   for (const projectId of [long, short]) {
     await store(
       projectId,
@@ -86,18 +85,22 @@ test('each project keeps what it says: raw by day, roll-ups by tier; a rebuild l
     await foldAll();
     await sealAll(projectId);
   }
-  await writeRetention(short, { rawDays: 5, fiveMinuteDays: 3, hourDays: 10, dayDays: 90 });
+  await database.query(
+    'UPDATE project SET raw_days = 5, five_minute_days = 3, hour_days = 10, day_days = 90 WHERE id = $1',
+    [short],
+  );
   await applyRetention(nowMs);
-  expect(await rawIds(long)).toEqual(['age-01', 'age-06', 'age-20']);
+  expect(await rawIds(long)).toEqual(['age-01', 'age-07', 'age-20']);
   expect(await rawIds(short)).toEqual(['age-01']);
-  const kept = async (projectId: string) =>
+  const kept = async (projectId: string, family: Family = 'counts') =>
     database.query(
       `SELECT tier, count(DISTINCT period)::integer AS periods FROM rollup
-       WHERE project_id = $1 AND grouping = 0 AND family = $2 GROUP BY 1 ORDER BY 1`,
-      [projectId, FAMILIES.indexOf('counts')],
+       WHERE project_id = $1 AND family = $2 GROUP BY 1 ORDER BY 1`,
+      [projectId, FAMILIES.indexOf(family)],
     );
   expect((await kept(short)).map((row) => row.periods)).toEqual([1, 2, 3]);
   expect((await kept(long)).map((row) => row.periods)).toEqual([2, 3, 3]);
+  expect((await kept(long, 'sampleE2e')).map((row) => row.periods)).toEqual([1, 3]); // of hours: six days
   const before = await storedRollups(database, short);
   await rebuildProject(short);
   const after = await storedRollups(database, short);

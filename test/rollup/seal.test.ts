@@ -2,11 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TimedRequest } from '@/lib/core/request';
 import { pool } from '@/lib/db/pool';
 import { listAllRaw, readRaw } from '@/lib/db/readRaw';
+import { changeZones } from '@/lib/rollup/changeZones';
 import { compactAll, rebuildProject } from '@/lib/rollup/rebuildProject';
 import { repairCells } from '@/lib/rollup/repair';
 import { sealProject } from '@/lib/rollup/seal';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import {
+  fewHours,
   foldAll,
   newProject,
   sealAll,
@@ -34,6 +36,12 @@ async function allRaw(projectId: string): Promise<TimedRequest[]> {
   return chunks.flatMap((chunk) => chunk.rows!.map((row) => row.request)).sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+async function allSealed(projectId: string): Promise<TimedRequest[]> {
+  const heads = (await listAllRaw(pool(), projectId)).filter((head) => head.sealed);
+  const chunks = await readRaw(pool(), projectId, { heads, withAttributes: true });
+  return chunks.flatMap((chunk) => chunk.rows!.map((row) => row.request)).sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
 /** Repairs, compacts, and compares with a rebuild. */
 async function expectEqualToRebuild(projectId: string): Promise<void> {
   while (await repairCells());
@@ -48,11 +56,11 @@ test.each(['uuid', 'text'] as const)(
   'a seal keeps every field of every request: view and codec (%s ids)',
   async (ids) => {
     const projectId = await newProject(database, `fields-${ids}`);
-    const all = wholeRequests(1, 700, ids);
+    const all = wholeRequests(1, 250, ids);
     await store(projectId, all, 90);
     await foldAll();
     const before = await viewedRequests(database, projectId);
-    expect(before).toHaveLength(700);
+    expect(before).toHaveLength(250);
     expect(await sealAll(projectId)).toBe(0);
     expect(await count('hot_chunk', projectId)).toBe(0);
     expect(await count('sealed_chunk', projectId)).toBeGreaterThan(20);
@@ -94,7 +102,7 @@ test('what is not over stays: pending chunks, hours that are not over, and the r
 
 test('an id that came twice, in other batches, is there once after the seal, in raw and in roll-ups', async () => {
   const projectId = await newProject(database, 'twice');
-  const all = wholeRequests(3, 300);
+  const all = fewHours(3, 300);
   await store(projectId, all, 50);
   await store(projectId, all.slice(20, 90), 30);
   await foldAll();
@@ -111,7 +119,7 @@ test('an id that came twice, in other batches, is there once after the seal, in 
 
 test('late data seals its hour again', async () => {
   const projectId = await newProject(database, 'late');
-  const [early, late] = [wholeRequests(4, 300), wholeRequests(5, 30)];
+  const [early, late] = [fewHours(4, 300), fewHours(5, 30)];
   await store(projectId, early);
   await foldAll();
   await sealAll(projectId);
@@ -125,7 +133,7 @@ test('late data seals its hour again', async () => {
 
 test('several sealers, folders and killed connections beside each other: every request once', async () => {
   const projectId = await newProject(database, 'crowd');
-  const all = wholeRequests(6, 600);
+  const all = fewHours(6, 600);
   await store(projectId, all, 20);
   await store(projectId, all.slice(0, 100), 20);
   let running = true;
@@ -157,17 +165,71 @@ test('several sealers, folders and killed connections beside each other: every r
   await expectEqualToRebuild(projectId);
 });
 
-test('a chunk that cannot be read goes to quarantine and holds nobody up', async () => {
+test('of a chunk that cannot be read only the bad rows go to quarantine; the others are sealed', async () => {
   const projectId = await newProject(database, 'unreadable');
-  await store(projectId, wholeRequests(7, 40));
+  const all = fewHours(7, 60);
+  await store(projectId, all);
   await foldAll();
-  await database.query(
-    `UPDATE hot_chunk SET series = array_fill(1::bigint, ARRAY[n]) WHERE (day, chunk_id) IN
-       (SELECT day, chunk_id FROM hot_chunk WHERE project_id = $1 LIMIT 1)`,
+  const [chunk] = await database.query<{ chunk_id: string; bad: string[] }>(
+    `UPDATE hot_chunk SET series[3] = 1, series[4] = 1 WHERE (day, chunk_id) IN
+       (SELECT day, chunk_id FROM hot_chunk WHERE project_id = $1 AND n > 8 LIMIT 1)
+     RETURNING chunk_id, ids[3:4] AS bad`,
     [projectId],
   );
-  for (let i = 0; i < 5; i++) await sealAll(projectId);
-  expect(await count('hot_chunk', projectId)).toBe(1);
+  for (let i = 0; i < 4; i++) await sealAll(projectId);
+  const left = await database.query<{ ids: string[] }>('SELECT ids FROM hot_chunk WHERE project_id = $1', [projectId]);
+  expect(left.map((row) => row.ids)).toEqual([chunk!.bad]);
   expect(await count('quarantine', projectId)).toBe(1);
-  expect(await count('sealed_chunk', projectId)).toBeGreaterThan(0);
+  expect(await allSealed(projectId)).toEqual(
+    [...all].filter((r) => !chunk!.bad.includes(r.id)).sort((a, b) => (a.id < b.id ? -1 : 1)),
+  );
+});
+
+test('of a chunk that cannot be folded three times only the bad row is left out, with its calls', async () => {
+  const projectId = await newProject(database, 'bisected');
+  const all = fewHours(8, 80);
+  await store(projectId, all);
+  const [chunk] = await database.query<{ bad: string }>(
+    `UPDATE hot_chunk SET series[7] = 1 WHERE (day, chunk_id) IN
+       (SELECT day, chunk_id FROM hot_chunk WHERE project_id = $1 AND n > 8 LIMIT 1) RETURNING ids[7] AS bad`,
+    [projectId],
+  );
+  for (let i = 0; i < 6; i++) await foldAll();
+  expect(await count('pending', projectId)).toBe(0);
+  expect(await count('quarantine', projectId)).toBe(1);
+  const good = [...all].filter((r) => r.id !== chunk!.bad).sort((a, b) => (a.id < b.id ? -1 : 1));
+  await sealAll(projectId);
+  expect(await allSealed(projectId)).toEqual(good);
+  await expectEqualToRebuild(projectId);
+  // once it can be folded, a rebuild brings it back
+  const [like] = await database.query<{ series: string[] }>(
+    'SELECT series::text[] FROM hot_chunk WHERE project_id = $1',
+    [projectId],
+  );
+  expect(like!.series).toEqual(['1']);
+  const [other] = await database.query<{ id: string }>('SELECT series_id AS id FROM series WHERE project_id = $1', [
+    projectId,
+  ]);
+  await database.query('UPDATE hot_chunk SET series = ARRAY[$2::bigint] WHERE project_id = $1', [projectId, other!.id]);
+  await rebuildProject(projectId);
+  expect(await count('quarantine', projectId)).toBe(0);
+});
+
+test('another zone: roll-ups are as if it had always been that, whatever is sealed', async () => {
+  const projectId = await newProject(database, 'zone', 'Asia/Kathmandu');
+  const berlin = await newProject(database, 'zone-berlin', 'Europe/Berlin');
+  const all = fewHours(9, 200);
+  for (const id of [projectId, berlin]) await store(id, all, 70);
+  await foldAll();
+  await sealAll(projectId);
+  await store(projectId, fewHours(10, 20));
+  await store(berlin, fewHours(10, 20));
+  await database.query(`UPDATE project SET wanted_time_zone = 'Europe/Berlin' WHERE id = $1`, [projectId]);
+  await changeZones();
+  await foldAll();
+  await compactAll(berlin);
+  await compactAll(projectId);
+  const stored = await storedRollups(database, projectId);
+  expect(stored.length).toBeGreaterThan(100);
+  expect(stored).toEqual(await storedRollups(database, berlin));
 });

@@ -54,6 +54,13 @@ export function wholeRequests(seed: number, n: number, ids: 'uuid' | 'text' = 'u
     .map((r, i): TimedRequest => ({ ...r, id: ids === 'uuid' ? r.id : `${seed}-${i}` }));
 }
 
+const DAY_CHANGE_US = Date.parse('2026-11-20T16:15:00Z') * 1_000; // 22:00 in Kathmandu
+
+/** The same within a few hours around a change of the local day: every tier, few periods. */
+export function fewHours(seed: number, n: number): TimedRequest[] {
+  return wholeRequests(seed, n).map((r) => ({ ...r, startedAtUs: DAY_CHANGE_US + (r.startedAtUs % (4 * 3_600e6)) }));
+}
+
 export async function newProject(database: TestDatabase, slug: string, timeZone = 'Asia/Kathmandu'): Promise<string> {
   const [row] = await database.query<{ id: string }>(
     `INSERT INTO project (id, slug, name, time_zone) VALUES (gen_random_uuid(), $1, $1, $2) RETURNING id`,
