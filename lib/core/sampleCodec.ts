@@ -258,19 +258,52 @@ export function decodeSample(bytes: Uint8Array, limits: SampleLimits): Sample {
   return sample;
 }
 
-/** The most rows of one bucket so that all samples together give at most `mostRows` (at least one a bucket). */
-function rowsPerBucket(samples: readonly StoredSample[], mostRows: number): number {
-  const sizes = samples.flatMap((sample) => sample.buckets.map((bucket) => bucket.rows));
+/** The largest cap so that sizes cut to it add up to at most `most` (1 at least). */
+function largestCap(sizes: readonly number[], most: number): number {
   const total = (cap: number) => sizes.reduce((sum, rows) => sum + Math.min(rows, cap), 0);
   const largest = sizes.reduce((a, b) => Math.max(a, b), 1);
-  if (total(largest) <= mostRows) return largest;
+  if (total(largest) <= most) return largest;
   let [low, high] = [1, largest];
   while (high - low > 1) {
     const middle = (low + high) >> 1;
-    if (total(middle) <= mostRows) low = middle;
+    if (total(middle) <= most) low = middle;
     else high = middle;
   }
   return low;
+}
+
+/** The slowest requests, of which as many rows as there are may be read: tail percentiles are made of them. */
+const TAIL_WEIGHT = 0.1;
+/** What they may take of all rows. */
+const TAIL_ROWS = 0.5;
+
+/** Rows to read of the buckets with an index, so that all samples together give about `mostRows`. */
+function rowCaps(samples: readonly StoredSample[], mostRows: number): (index: number) => number {
+  const byIndex = new Map<number, { weight: number; sizes: number[] }>();
+  let total = 0;
+  for (const { buckets } of samples)
+    for (const { index, weight, rows } of buckets) {
+      const known = byIndex.get(index);
+      if (known === undefined) byIndex.set(index, { weight, sizes: [rows] });
+      else {
+        known.weight += weight;
+        known.sizes.push(rows);
+      }
+      total += weight;
+    }
+  const [tail, body]: [number[], number[]] = [[], []];
+  let [above, tailFrom] = [0, Number.POSITIVE_INFINITY];
+  for (const index of [...byIndex.keys()].sort((a, b) => b - a)) {
+    const { weight, sizes } = byIndex.get(index)!;
+    const isTail = above + weight <= TAIL_WEIGHT * total;
+    above += weight;
+    if (isTail) tailFrom = index;
+    (isTail ? tail : body).push(...sizes);
+  }
+  const tailCap = largestCap(tail, TAIL_ROWS * mostRows);
+  const tailRows = tail.reduce((sum, rows) => sum + Math.min(rows, tailCap), 0);
+  const bodyCap = largestCap(body, mostRows - tailRows);
+  return (index) => (index >= tailFrom ? Math.max(tailCap, bodyCap) : bodyCap);
 }
 
 /**
@@ -281,13 +314,13 @@ export function sampleRows(
   samples: readonly StoredSample[],
   mostRows: number,
 ): { rows: SampledRequest[]; complete: boolean } {
-  const cap = rowsPerBucket(samples, mostRows);
+  const capOf = rowCaps(samples, mostRows);
   const rows: SampledRequest[] = [];
   let n = 0;
   for (const sample of samples) {
     n += sample.n;
     for (const bucket of sample.buckets) {
-      const some = readRows(sample, bucket, cap);
+      const some = readRows(sample, bucket, capOf(bucket.index));
       const factor = bucket.weight / some.reduce((sum, row) => sum + row.weight, 0);
       // These rows are this call's own: nobody else holds them
       if (factor !== 1) {

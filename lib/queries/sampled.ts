@@ -12,10 +12,10 @@ import type { Scope } from './scope';
 const DAY_US = 86_400e6;
 /** Up to here hours are read, while their samples are kept; beyond, whole days. */
 const HOURS_UP_TO_US = 4 * DAY_US;
-/** From here on the thin sample of each day is enough. */
-const THIN_FROM_US = 8 * DAY_US;
+/** From here on the thin sample of each day is enough for one cell as well. */
+const THIN_FROM_US = 62 * DAY_US;
 /** What one analysis is made of: more changes no digit that its interval would not cover. */
-const MOST_ROWS = 8_192;
+const MOST_ROWS = 12_288;
 const MOST_ROWS_OF_MANY = 2_048;
 
 /** Filters that are no part of a sample cell's key. */
