@@ -7,7 +7,7 @@
 //   within 2 ms + 2 % above         cut: derived terms first, then application, then the largest; counted
 //   beyond                          terms dropped; e2e and ttft kept; counted
 
-import type { TimedRequest } from '../core/request';
+import { type TimedRequest, withQueueKind } from '../core/request';
 import { EVIDENCES, MEASURED_TERMS, type Vantage } from '../core/terms';
 import type { EventCall, EventTerms, IngestEvent } from './contract';
 import { timesOfCalls } from './criticalPath';
@@ -18,6 +18,7 @@ export type Attributed = { request: TimedRequest; notes: AttributeNote[] };
 
 const CONNECTION = MEASURED_TERMS.indexOf('connection');
 const NETWORK = MEASURED_TERMS.indexOf('network');
+const QUEUE = MEASURED_TERMS.indexOf('queue');
 const MODEL_HOP = MEASURED_TERMS.indexOf('modelHop');
 const MODEL = MEASURED_TERMS.indexOf('model');
 const APPLICATION = MEASURED_TERMS.indexOf('application');
@@ -70,7 +71,8 @@ export function attribute(event: IngestEvent, at: AttributeOptions): Attributed 
     e2eUs,
     ttftUs,
     terms: terms.us,
-    evidence: packed(terms.evidence),
+    // A kind without a time in the queue says nothing
+    evidence: withQueueKind(packed(terms.evidence), terms.us[QUEUE] === null ? null : (event.queueKind ?? null)),
     decodeUs,
     serviceUs: usOrNull(event.serviceMs),
     connection: event.connection ?? null,

@@ -2,7 +2,7 @@
 // POST /api/v1/events; unknown fields are ignored and counted.
 
 import { z } from 'zod';
-import { CACHES, CONNECTIONS, OUTCOMES, VANTAGES } from '../core/terms';
+import { CACHES, CONNECTIONS, OUTCOMES, QUEUE_KINDS, VANTAGES } from '../core/terms';
 
 export const MAX_EVENTS = 5_000;
 export const MAX_DEPTH = 8;
@@ -82,6 +82,7 @@ export const eventSchema = z.object({
   e2eMs: duration,
   ttftMs: optionalDuration,
   terms: termsSchema.nullish(),
+  queueKind: z.enum(QUEUE_KINDS).nullish(),
   decodeMs: optionalDuration,
   serviceMs: optionalDuration,
   connection: z.enum(CONNECTIONS).nullish(),

@@ -2,7 +2,7 @@
 // schema", so a mistake here can cost time but never change what is accepted: what this refuses, `contract` judges and
 // words. That both accept exactly the same is a property test all the same (test/pure/ingest/hotCheck.test.ts).
 
-import { CACHES, CONNECTIONS, OUTCOMES, VANTAGES } from '../core/terms';
+import { CACHES, CONNECTIONS, OUTCOMES, QUEUE_KINDS, VANTAGES } from '../core/terms';
 import { type IngestEvent, MAX_CALLS, MAX_DURATION_MS, MAX_TOKENS, MAX_WEIGHT } from './contract';
 import { shapeFault } from './shape';
 
@@ -64,6 +64,7 @@ const EVENT_CHECKS = checks({
   outcome: optional(oneOf(OUTCOMES)),
   connection: optional(oneOf(CONNECTIONS)),
   cache: optional(oneOf(CACHES)),
+  queueKind: optional(oneOf(QUEUE_KINDS)),
   ...{ environment: label, version: label, clientRegion: label, serviceRegion: label, provider: label, model: label },
   ...{ modelRegion: label, ttftMs: maybeDuration, decodeMs: maybeDuration, serviceMs: maybeDuration },
   ...{ rttMs: maybeDuration, roundTrips: optional(integer(0, 32_767)), inputTokens: tokens, outputTokens: tokens },

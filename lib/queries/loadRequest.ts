@@ -2,8 +2,8 @@ import type { EndpointClass } from '../core/endpointClass';
 import type { Quantiles } from '../core/estimate';
 import { toQuantiles } from '../core/quantile';
 import { shareFaster } from '../core/rank';
-import { evidenceOf, type TimedRequest, waitUs } from '../core/request';
-import { type Basis, type Evidence, TERMS, type Term } from '../core/terms';
+import { evidenceOf, queueKindOf, type TimedRequest, waitUs } from '../core/request';
+import { type Basis, type Evidence, type QueueKind, TERMS, type Term } from '../core/terms';
 import type { Viewer } from '../core/viewer';
 import { readRequestById } from '../db/readRequests';
 import { withSnapshot } from '../db/snapshot';
@@ -46,6 +46,8 @@ export type RequestDetail = {
   endpointClass: EndpointClass;
   basis: Basis;
   evidence: Record<Term, Evidence>;
+  /** What it waited for in its queue; null: not told. */
+  queueKind: QueueKind | null;
   callLines: CallLine[];
   serviceMs: number | null;
   /** Null when the request has no wait (errors), or nothing is kept to compare it with. */
@@ -73,7 +75,7 @@ export async function loadRequest(question: {
   const basis = basisOf(input.metric, endpointClass);
   return {
     request: toLine(request, basis, request.calls.length),
-    ...{ endpointClass, basis, serviceMs: ms(request.serviceUs) },
+    ...{ endpointClass, basis, serviceMs: ms(request.serviceUs), queueKind: queueKindOf(request) },
     evidence: Object.fromEntries(TERMS.map((term) => [term, knownBy(request, term)])) as RequestDetail['evidence'],
     callLines: request.calls.map((call) => ({
       ...{ stage: call.stage, provider: call.provider, model: call.model, modelRegion: call.modelRegion },

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GET as GET_EXPLANATION } from '@/app/api/v1/breakdown/explanation/route';
 import { GET } from '@/app/api/v1/breakdown/route';
 import { PUT } from '@/app/api/v1/floors/route';
+import { GET as GET_REQUEST } from '@/app/api/v1/requests/[id]/route';
 import { authenticateKey, hashKey } from '@/lib/auth/keys';
 import { pool } from '@/lib/db/pool';
 import { createIngestHandler, prepareIngest } from '@/lib/ingest/handler';
@@ -346,6 +347,32 @@ it('the explanation of a sentence is of the same requests: its gain, its tail, w
   );
   for (const [i, row] of rows.entries())
     expect(explanation.requests[i]).toMatchObject({ id: row.id, waitMs: row.ms, savedMs: row.saved });
+});
+
+it('waits that were asked for name nothing; the same waits for a broker name the queue', async () => {
+  await setFloors(FLOORS_MS);
+  const delayed = (queueKind: 'broker' | 'scheduled'): Mix => ({
+    ...{ n: 3000, nulls: 0, expects: { reason: 'named' } },
+    draw: (u, i) => ({
+      parts: { ...small(u), ...(i % 50 === 0 ? { queue: 3000 } : {}) },
+      modelMs: 300 + 100 * u(),
+      given: i % 50 === 0 ? { queueKind } : {},
+    }),
+  });
+  await post(eventsOf('delayed', delayed('scheduled'), 5));
+  await post(eventsOf('backlogged', delayed('broker'), 5));
+  while ((await foldPending()).chunks > 0);
+  const [asked, stuck] = [await ask('delayed', 'eu-west-2'), await ask('backlogged', 'eu-west-2')];
+  expect(asked).toMatchObject({ reason: 'nothing_worth_fixing', largestAvoidable: null });
+  expect(asked.quantiles).toEqual(stuck.quantiles);
+  expect(asked.quantiles.wait.p99.ms!).toBeGreaterThan(3000);
+  expect(asked.gains.queue.p99.ms!).toBeLessThan(2);
+  expect(stuck).toMatchObject({ reason: 'named', largestAvoidable: { levers: ['queue'] } });
+  expect(stuck.gains.queue.p99.ms!).toBeGreaterThan(2500);
+  // As it was sent, until the request itself is looked at
+  const one = new URLSearchParams({ startedAt: new Date(nowMs - 4 * HOUR_MS).toISOString() });
+  const read = (request: Request) => GET_REQUEST(request, { params: Promise.resolve({ id: 'delayed-5-0' }) });
+  expect(await send(read, keys.read, `/api/v1/requests/delayed-5-0?${one}`)).toMatchObject({ queueKind: 'scheduled' });
 });
 
 it('a slow batch endpoint with few requests never hides the one that users wait for', async () => {

@@ -4,7 +4,7 @@
 //   service                       |---- its terms ----|
 //                             network = what is left between the two, unless the client measured it
 
-import { evidenceOf, packEvidence, type TimedRequest } from '../request';
+import { evidenceOf, packEvidence, queueKindOf, type TimedRequest, withQueueKind } from '../request';
 import { type Evidence, MEASURED_TERMS, type MeasuredTerm } from '../terms';
 
 /** A stored request of which another vantage may tell the rest. */
@@ -40,7 +40,10 @@ export function mergeHalves(client: TimedRequest, service: TimedRequest): TimedR
       modelRegion: either('modelRegion'),
     },
     terms: MEASURED_TERMS.map((term) => entries.get(term)!.us),
-    evidence: packEvidence(MEASURED_TERMS.map((term) => entries.get(term)!.evidence)),
+    evidence: withQueueKind(
+      packEvidence(MEASURED_TERMS.map((term) => entries.get(term)!.evidence)),
+      entries.get('queue')!.us === null ? null : (queueKindOf(service) ?? queueKindOf(client)),
+    ),
     decodeUs: isDecodeKnown ? decodeUs : null,
     serviceUs: service.e2eUs,
     calls: service.calls.length > 0 ? service.calls : client.calls,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { breakdown, evidenceOf, unattributedUs } from '../../../lib/core/request';
+import { breakdown, evidenceOf, queueKindOf, unattributedUs } from '../../../lib/core/request';
 import { MEASURED_TERMS, TERMS } from '../../../lib/core/terms';
 import { attribute } from '../../../lib/ingest/attribute';
 import { eventSchema, type IngestEvent } from '../../../lib/ingest/contract';
@@ -73,6 +73,16 @@ describe('attribute', () => {
   it('keeps missing missing', () => {
     expect(stored({}).request.terms).toEqual(Array(10).fill(null));
     expect(term({ terms: { queueMs: 0 } }, 'queue')).toBe(0);
+  });
+
+  it('keeps the kind of a queue beside its time, and only then', () => {
+    const { request } = stored({ queueKind: 'scheduled', terms: { queueMs: 30, modelMs: 60 } });
+    expect(queueKindOf(request)).toBe('scheduled');
+    expect([evidenceOf(request, 'queue'), evidenceOf(request, 'application')]).toEqual(['measured', 'missing']);
+    expect(queueKindOf(stored({ terms: { queueMs: 30 } }).request)).toBeNull();
+    expect(stored({ queueKind: 'broker', terms: { modelMs: 60 } })).toEqual(stored({ terms: { modelMs: 60 } }));
+    // Terms that cannot fit are dropped, and the kind with them
+    expect(stored({ queueKind: 'capacity', terms: { queueMs: 300 } }).request.evidence).toBe(0);
   });
 
   it('takes a ttft that is the whole duration as "no stream observed"', () => {

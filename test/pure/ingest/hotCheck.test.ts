@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CACHES, CONNECTIONS, OUTCOMES, VANTAGES } from '../../../lib/core/terms';
+import { CACHES, CONNECTIONS, OUTCOMES, QUEUE_KINDS, VANTAGES } from '../../../lib/core/terms';
 import { attribute } from '../../../lib/ingest/attribute';
 import { eventSchema } from '../../../lib/ingest/contract';
 import { hotCheck } from '../../../lib/ingest/hotCheck';
@@ -43,6 +43,7 @@ const odd = fc.constantFrom<unknown>(
     ...OUTCOMES,
     ...CONNECTIONS,
     ...CACHES,
+    ...QUEUE_KINDS,
     32_767,
     32_768,
     2_000_000_001,
@@ -110,6 +111,18 @@ describe('the check by hand and the schema', () => {
         expect({ item, verdict: hot }).toEqual({ item, verdict: schema });
       }
     }
+  });
+
+  it('agree on the kind of a queue, stored above the evidence of the terms', () => {
+    const plain = { ...good, terms: { queueMs: 3 } };
+    const evidences = [undefined, ...QUEUE_KINDS].map((queueKind) => {
+      const item = { ...plain, queueKind };
+      const { hot, schema } = verdicts(item);
+      expect(hot).toEqual(schema);
+      return (hot as { request: { evidence: number } }).request.evidence;
+    });
+    expect(new Set(evidences).size).toBe(1 + QUEUE_KINDS.length);
+    expect(verdicts({ ...plain, queueKind: 'delayed' })).toEqual({ hot: 'refused', schema: 'refused' });
   });
 
   it('agree on whatever is no event at all', () => {

@@ -21,6 +21,7 @@ export function RequestFacts({ detail }: { detail: RequestDetail }) {
     ['First output', duration(request.ttftMs)],
     ['Gap (wait − model)', duration(request.gapMs)],
     ['Seen by the service', duration(detail.serviceMs)],
+    ['Kind of queue', detail.queueKind],
     ['Connection', request.connection],
     ['Round trips', count(request.roundTrips)],
     ['Round-trip time', duration(request.rttMs)],
