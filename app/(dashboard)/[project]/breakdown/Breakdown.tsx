@@ -1,3 +1,4 @@
+import Link from 'next/link';
 import { formatCount } from '@/lib/charts/formatMs';
 import { percentileLabel, stackedBars } from '@/lib/charts/stackedBars';
 import { MEASURED_TERMS } from '@/lib/core/terms';
@@ -26,7 +27,14 @@ type Props = {
 };
 
 export function Breakdown({ breakdown, explanation, place, root, params, zone }: Props) {
-  const { anatomy } = breakdown;
+  const { anatomy, count, excluded } = breakdown;
+  if (count + excluded.errors + excluded.cached === 0)
+    return (
+      <>
+        <RangeNote answer={breakdown} vantage={breakdown.vantage} zone={params.get('timeZone')} />
+        <NoRequests root={root} />
+      </>
+    );
   return (
     <>
       <RangeNote answer={breakdown} vantage={breakdown.vantage} zone={params.get('timeZone')} />
@@ -61,6 +69,18 @@ export function Breakdown({ breakdown, explanation, place, root, params, zone }:
       <StageTable stages={breakdown.stages} steps={breakdown.steps} />
       <Excluded breakdown={breakdown} />
     </>
+  );
+}
+
+function NoRequests({ root }: { root: string }) {
+  return (
+    <section className="card" data-testid="no-requests">
+      <h2>No requests in this scope</h2>
+      <p className="mt-2 text-quiet">
+        Widen the range or take filters away. If nothing was ever sent, <Link href={`${root}/setup`}>Set-up</Link> shows
+        what to send; <Link href={`${root}/trust`}>Trust</Link> shows what was received and what was rejected.
+      </p>
+    </section>
   );
 }
 
