@@ -22,6 +22,7 @@ const EVENT_TABLES = [
   'assembled_trace',
   'assembly_lease',
   'queue_floor',
+  'probe_trip',
   'sealed_chunk',
   'superseded',
   'seal_state',

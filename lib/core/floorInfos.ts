@@ -124,11 +124,18 @@ export function floorInfos(
     if (lever === 'queue') return seen.size === 0 ? DEFAULT_FLOORS.queue : queueFloors.info;
     if (lever === 'modelHop' && (context.baselines ?? []).length > 0)
       return { kind: 'baseline', source: 'the baseline of each call that has one, else 2 ms a call' };
-    if (lever === 'geography' && context.deployableRegions !== null)
-      return { kind: 'relative', source: `best of the ${context.deployableRegions.length} deployable regions` };
+    if (lever === 'geography') return { kind: 'relative', source: geographySource(context) };
     return DEFAULT_FLOORS[lever];
   };
   return Object.fromEntries(LEVERS.map((lever) => [lever, info(lever)])) as Record<Lever, FloorInfo>;
+}
+
+function geographySource({ deployableRegions, probedMs }: LeverContext): string {
+  const best =
+    deployableRegions === null
+      ? DEFAULT_FLOORS.geography.source
+      : `best of the ${deployableRegions.length} deployable regions`;
+  return (probedMs?.size ?? 0) === 0 ? best : `${best}, those seen by own probes first`;
 }
 
 /** The absolute floors (µs) of a lever over the places in view; without any, over all that is set. */

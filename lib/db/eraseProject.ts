@@ -18,6 +18,7 @@ const EVENT_TABLES = ['pending', 'rollup', 'hot_chunk', 'ledger', 'quarantine', 
   'assembly_lease',
   'replica_start',
   'queue_floor',
+  'probe_trip',
 ]);
 
 /**

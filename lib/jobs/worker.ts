@@ -7,6 +7,7 @@ import { correctWithin } from '../rollup/correct';
 import { foldPending } from '../rollup/foldPending';
 import { guessClasses } from '../rollup/guessClasses';
 import { applyRetention, keepPartitions } from '../rollup/keepPartitions';
+import { pinProbeTrips } from '../rollup/pinProbeTrips';
 import { pinQueueFloors } from '../rollup/pinQueueFloors';
 import { repairCells } from '../rollup/repair';
 import { sealDue } from '../rollup/seal';
@@ -27,6 +28,7 @@ const JOBS: readonly Job[] = [
   { name: 'time zone', everyMs: 2_000, run: changeZones },
   { name: 'repair', everyMs: 5_000, run: repairCells },
   { name: 'queue floors', everyMs: 3_600_000, run: pinQueueFloors },
+  { name: 'probe round trips', everyMs: 3_600_000, run: pinProbeTrips },
   { name: 'endpoint classes', everyMs: 86_400_000, run: guessClasses },
 ];
 const JOB_RETRY_MS = 60_000;
