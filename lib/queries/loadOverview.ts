@@ -36,7 +36,7 @@ export type Overview = AnswerRange & {
   /** The ten largest, ranked; `moreCells` says how many and how many requests are not shown. */
   cells: OverviewCell[];
   moreCells: { cells: number; n: number };
-  /** The cell the sentence is about: the first ranked with a named lever, else the first. */
+  /** The cell the sentence is about: the first ranked with a lever named at p99, else with any, else the first. */
   headline: {
     cell: OverviewCell;
     breakdown: Pick<Breakdown, 'floors' | 'gains' | 'largestAvoidable' | 'reason' | 'tailLever'>;
@@ -135,6 +135,12 @@ function byRank(a: Ranked, b: Ranked): number {
   return b.cell.rank - a.cell.rank || b.cell.n - a.cell.n;
 }
 
+/** The first whose p99 can be spoken of, else the first with anything to name: few requests never take the sentence over. */
+function sentenceCell(ranked: readonly Ranked[]): Ranked | undefined {
+  const named = ranked.filter(({ cell }) => cell.largestAvoidable !== null);
+  return named.find(({ cell }) => cell.largestAvoidable?.quantile === 'p99') ?? named[0] ?? ranked[0];
+}
+
 /** Are we healthy, and what should we fix first? */
 export async function loadOverview({ viewer, input }: { viewer: Viewer; input: Scope }): Promise<Overview> {
   const range = { fromUs: input.fromUs, toUs: input.toUs, finest: 'hour' as const };
@@ -167,7 +173,7 @@ export async function loadOverview({ viewer, input }: { viewer: Viewer; input: S
       return { cell: { ...cell, comesInside, rank, largestAvoidable, reason }, pair, analysis };
     });
     const shown = ranked.sort(byRank).slice(0, CELLS_SHOWN);
-    const first = shown.find(({ cell }) => cell.largestAvoidable !== null) ?? shown[0];
+    const first = sentenceCell(shown);
     // A client region that nobody told cannot be asked for by itself
     if (first !== undefined && first.pair.clientRegion !== null) {
       first.analysis = await analyseWhole(question, first.pair);
