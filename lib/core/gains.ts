@@ -49,6 +49,8 @@ export type AnalysisInput = {
   seed: string;
   /** What the wait should stay within (µs), to count the requests that a lever would bring there. */
   objectiveUs?: number;
+  /** Draws of the bootstrap; fewer where only the name is shown. */
+  replicates?: number;
 };
 
 export type Analysis = Headline & {
@@ -67,7 +69,7 @@ export type Analysis = Headline & {
 /** What each lever, and all together, would gain at every percentile, and which to begin with. Pure and repeatable. */
 export function analyse(input: AnalysisInput): Analysis {
   const savings = savingsOf(input);
-  const study = examine(savings, input.seed);
+  const study = examine(savings, input);
   const gains = Object.fromEntries(
     LEVERS.map((lever) => [lever, savings.savedUs[lever] === null ? noData() : gainQuantiles(study, lever)]),
   ) as Record<Lever, GainQuantiles>;
@@ -112,7 +114,7 @@ export function gainsOfEach(
   savedUs: ReadonlyMap<string, Float64Array>,
   seed: string,
 ): Map<string, GainQuantiles> {
-  const study = emptyStudy(requests, seed);
+  const study = emptyStudy(requests, { seed });
   if (requests.rows.length === 0) return new Map();
   add(study, requests.waitUs);
   for (const [option, saved] of savedUs)
@@ -130,6 +132,7 @@ export function gainsOfEach(
 /** Distributions over the same requests and their draws. Distribution 0 is the wait itself. */
 type Drawn = {
   seed: string;
+  replicates: number;
   population: Population;
   distributions: Walked[];
   at: Map<Option, number>;
@@ -139,16 +142,19 @@ type Drawn = {
 /** Everything the gains of one cell are read from. */
 type Study = Drawn & { savings: Savings };
 
-function emptyStudy({ rows }: { rows: readonly SampledRequest[] }, seed: string): Drawn {
+function emptyStudy(
+  { rows }: { rows: readonly SampledRequest[] },
+  { seed, replicates = REPLICATES }: Pick<AnalysisInput, 'seed' | 'replicates'>,
+): Drawn {
   return {
-    ...{ seed, population: populationOf(rows), resampled: null },
+    ...{ seed, replicates, population: populationOf(rows), resampled: null },
     ...{ distributions: [], at: new Map<Option, number>(), pointsUs: [] },
   };
 }
 
-function examine(savings: Savings, seed: string): Study {
-  const study: Study = { ...emptyStudy(savings, seed), savings };
-  const { population } = study;
+function examine(savings: Savings, input: Pick<AnalysisInput, 'seed' | 'replicates'>): Study {
+  const study: Study = { ...emptyStudy(savings, input), savings };
+  const { population, seed, replicates } = study;
   if (savings.rows.length === 0) return study;
   add(study, savings.waitUs);
   for (const lever of LEVERS) {
@@ -158,7 +164,7 @@ function examine(savings: Savings, seed: string): Study {
     else study.at.set(lever, add(study, counterfactual(savings, [lever])));
   }
   study.at.set('joint', add(study, counterfactual(savings, LEVERS)));
-  study.resampled = resample(study.distributions, population, { qs: QS, replicates: REPLICATES, seed });
+  study.resampled = resample(study.distributions, population, { qs: QS, replicates, seed });
   return study;
 }
 
@@ -333,7 +339,7 @@ function setGain(study: Study, levers: readonly Lever[], quantile: QuantileKey):
   };
   own.at.set('joint', add(own, counterfactual(study.savings, levers)));
   const qs = [QUANTILE_OF[quantile]];
-  own.resampled = resample(own.distributions, study.population, { qs, replicates: REPLICATES, seed: study.seed });
+  own.resampled = resample(own.distributions, study.population, { qs, replicates: study.replicates, seed: study.seed });
   return gainValue(own, 'joint', quantile);
 }
 

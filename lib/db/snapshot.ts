@@ -70,15 +70,21 @@ type Found = { family: Family; tier: Tier; periodS: number; id: number; key: Cel
 type Range = { cover: Period[]; fromS: number; toS: number };
 
 // Each place is one walk of the primary key, however much the project has stored.
-const PARTS = `SELECT r.family, r.tier, r.period, r.body
+const partsWhere = (leading: string) => `SELECT r.family, r.tier, r.period, r.body
   FROM unnest($3::smallint[], $4::bigint[]) AS at(tier, period)
   CROSS JOIN unnest($5::smallint[]) AS wanted(family)
   CROSS JOIN LATERAL (
     SELECT family, tier, period, body FROM rollup
     WHERE project_id = $1 AND shard_key = 0 AND grouping = $2 AND tier = at.tier AND family = wanted.family
-      AND period = at.period AND ($6::text[] IS NULL OR EXISTS (
-        SELECT FROM unnest($6::text[], $7::text[]) AS span(low, high)
-        WHERE last_cell >= span.low AND first_cell < span.high))) AS r`;
+      AND period = at.period ${leading}) AS r`;
+
+/** By how many leading cells are asked for: each compares what it must with every block, and no more. */
+const PARTS = {
+  all: partsWhere(''),
+  one: partsWhere('AND last_cell >= $6 AND first_cell < $7'),
+  some: partsWhere(`AND EXISTS (SELECT FROM unnest($6::text[], $7::text[]) AS span(low, high)
+        WHERE last_cell >= span.low AND first_cell < span.high)`),
+};
 
 /** Everything one answer reads, as it was at one instant. */
 export class Snapshot {
@@ -164,18 +170,20 @@ export class Snapshot {
   }
 
   private async stored(question: CellQuestion, range: Range): Promise<Found[]> {
-    const prefixes = question.leading?.map((one) => keyPrefix(one.endpoint, one.clientRegion)) ?? null;
+    if (question.leading?.length === 0) return [];
+    const lows = question.leading?.map((one) => keyPrefix(one.endpoint, one.clientRegion)) ?? null;
+    const highs = lows?.map((low) => `${low}\u{10ffff}`) ?? [];
+    const form = lows === null ? 'all' : lows.length === 1 ? 'one' : 'some';
     const { rows } = await this.client.query<PartRow>({
-      name: 'rollup-parts', // prepared: planning took longer than reading a cell
-      text: PARTS,
+      name: `rollup-parts-${form}`, // prepared: planning took longer than reading a cell
+      text: PARTS[form],
       values: [
         this.projectId,
         GROUPINGS.indexOf(question.grouping),
         range.cover.map((p) => TIERS.indexOf(p.tier)),
         range.cover.map((p) => p.startS),
         question.families.map((f) => FAMILIES.indexOf(f)),
-        prefixes,
-        prefixes?.map((prefix) => `${prefix}\u{10ffff}`) ?? null,
+        ...(lows === null ? [] : lows.length === 1 ? [lows[0], highs[0]] : [lows, highs]),
       ],
     });
     return this.accepted(question, rows);

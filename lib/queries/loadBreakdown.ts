@@ -72,11 +72,11 @@ export type Breakdown = AnswerRange & {
   anatomy: AnatomyPoint[];
   /** Client region × endpoint, most requests first; `moreCells` are not listed. */
   cells: BreakdownCell[];
-  moreCells: number;
+  moreCells: { cells: number; n: number };
 };
 
 export const ANATOMY_PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.9];
-const CELLS_SHOWN = 50;
+const CELLS_SHOWN = 20;
 const DURATION_FAMILIES: readonly Family[] = ['terms', 'counts', 'e2e', 'ttft', 'model', 'gapE2e', 'gapTtft'];
 
 type Question = {
@@ -161,13 +161,17 @@ export async function loadBreakdown({ viewer, input }: { viewer: Viewer; input: 
     });
     const pairs = pairsOf(counts.members.filter(isTimed))
       .map((pair) => ({ pair, n: countOf(pair.members, 'n') }))
-      .sort((a, b) => b.n - a.n)
-      .map(({ pair }) => pair);
-    const { cells } = await readCells(snapshot, { ...base, classes, pairs: pairs.slice(0, CELLS_SHOWN) });
+      .sort((a, b) => b.n - a.n);
+    const rest = pairs.slice(CELLS_SHOWN);
+    const { cells } = await readCells(snapshot, {
+      ...base,
+      classes,
+      pairs: pairs.slice(0, CELLS_SHOWN).map(({ pair }) => pair),
+    });
     return {
       ...answerOf(question, whole, studied),
       anatomy: anatomyPoints(anatomy, ANATOMY_PERCENTILES),
-      ...{ cells, moreCells: Math.max(0, pairs.length - CELLS_SHOWN) },
+      ...{ cells, moreCells: { cells: rest.length, n: rest.reduce((sum, { n }) => sum + n, 0) } },
     };
   });
 }

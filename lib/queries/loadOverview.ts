@@ -48,7 +48,9 @@ export type Overview = AnswerRange & {
 
 const CELLS_SHOWN = 10;
 /** Gains are computed for the cells with the most requests outside their objective only: no other can gain more. */
-const CELLS_ANALYSED = 12;
+const CELLS_ANALYSED = 10;
+/** A row of the table shows a name and a gain, no interval; the sentence's own cell is drawn in full. */
+const REPLICATES_A_ROW = 200;
 
 type Question = {
   viewer: Viewer;
@@ -98,6 +100,7 @@ function analysePair(question: Question, pair: Pair, sampled: SampledPairs): Ana
   return analyse({
     ...{ ...sampled.sampledOf(pair), basis, context, seed: seedOf({ viewer, scope }, cell) },
     ...objectiveOf(question, pair),
+    replicates: REPLICATES_A_ROW,
   });
 }
 

@@ -62,7 +62,7 @@ export function Breakdown({ breakdown, explanation, place, root, params, zone }:
           />
         </section>
       )}
-      <PairTable cells={breakdown.cells} params={params} />
+      <PairTable breakdown={breakdown} params={params} />
       <TermTable terms={breakdown.quantiles.terms} touched={breakdown.touched} />
       <GainTable breakdown={breakdown} params={params} />
       <PlacementTable placements={breakdown.placements} />

@@ -1,6 +1,6 @@
 import Link from 'next/link';
 import { formatCount } from '@/lib/charts/formatMs';
-import type { BreakdownCell } from '@/lib/queries/loadBreakdown';
+import type { Breakdown, BreakdownCell } from '@/lib/queries/loadBreakdown';
 import { Percentile } from '../Percentile';
 import { ScrollCard } from '../ScrollCard';
 import { withParams } from '../scopeUrl';
@@ -8,12 +8,10 @@ import { withParams } from '../scopeUrl';
 const COLUMNS = ['e2e', 'model', 'gap'] as const;
 const HEADINGS = { e2e: 'End to end', model: 'Model', gap: 'Gap' };
 
-const SHOWN = 20;
-
 /** End to end against model for each endpoint and client region of the scope, the most requests first as they come. */
-export function PairTable({ cells, params }: { cells: BreakdownCell[]; params: URLSearchParams }) {
+export function PairTable({ breakdown, params }: { breakdown: Breakdown; params: URLSearchParams }) {
+  const { cells, moreCells } = breakdown;
   if (cells.length === 0) return null;
-  const rest = cells.slice(SHOWN);
   return (
     <ScrollCard label="By endpoint and client region">
       <h2 className="mb-2">By endpoint and client region</h2>
@@ -35,15 +33,15 @@ export function PairTable({ cells, params }: { cells: BreakdownCell[]; params: U
           </tr>
         </thead>
         <tbody>
-          {cells.slice(0, SHOWN).map((cell) => (
+          {cells.map((cell) => (
             <PairRow key={JSON.stringify([cell.endpoint, cell.clientRegion])} cell={cell} params={params} />
           ))}
         </tbody>
       </table>
-      {rest.length > 0 && (
+      {moreCells.cells > 0 && (
         <p className="mt-2 text-quiet">
-          Not shown: {formatCount(rest.length)} more, with {formatCount(rest.reduce((sum, cell) => sum + cell.n, 0))}{' '}
-          requests. Choose an endpoint or a client region to see them.
+          Not shown: {formatCount(moreCells.cells)} more, with {formatCount(moreCells.n)} requests. Choose an endpoint
+          or a client region to see them.
         </p>
       )}
     </ScrollCard>
