@@ -39,7 +39,7 @@ export async function openDashboard(requests: number): Promise<Dashboard> {
       await context.addCookies([{ name: 'theme', value: theme, url: server.url }]);
       const page = await context.newPage();
       page.on('console', (message) => {
-        if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`);
+        if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()} ${message.location().url}`);
       });
       page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
       return page;
