@@ -41,7 +41,9 @@ function Slowest({ study, at, root }: { study: Selection; at: (text: string) => 
       <ul className="mt-1">
         {study.slowest.map((request) => (
           <li key={request.id}>
-            <Link href={`${root}/requests/${encodeURIComponent(request.id)}?startedAt=${encodeURIComponent(request.at)}`}>
+            <Link
+              href={`${root}/requests/${encodeURIComponent(request.id)}?startedAt=${encodeURIComponent(request.at)}`}
+            >
               {formatMs(request.waitMs)}
             </Link>{' '}
             {request.endpoint} from {request.clientRegion ?? 'an unknown region'}, {at(request.at)}
