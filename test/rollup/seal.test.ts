@@ -142,10 +142,11 @@ test('several sealers, folders and killed connections beside each other: every r
     while (running) {
       const ended = await database.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%sealed_chunk%' LIMIT 1`,
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'
+           AND query ILIKE ANY ('{%sealed_chunk%,%hot_chunk%,%rollup%,%pending%}') LIMIT 1`,
       );
       killed += ended.length;
-      await new Promise((resolve) => setTimeout(resolve, 40));
+      await new Promise((resolve) => setTimeout(resolve, ended.length > 0 ? 40 : 1));
     }
   })();
   const worker = async () => {
