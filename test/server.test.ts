@@ -55,6 +55,12 @@ describe('the server', () => {
     expect(await send({ path: '/', method: 'POST', headers: { 'next-action': 'x' } })).toBe(405);
   });
 
+  it('has an icon where browsers look for one before they have read the page', async () => {
+    const answer = await fetch(`${running.url}/favicon.ico`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain('image/svg+xml');
+  });
+
   it('does not upgrade to a websocket', async () => {
     const headers = {
       connection: 'Upgrade',
