@@ -79,6 +79,10 @@ try {
     highestMiB,
   };
   console.log(JSON.stringify(result));
+  if (requests !== traces) {
+    console.error(`${requests} requests were made of ${traces} traces`);
+    process.exitCode = 1;
+  }
 } finally {
   generator.kill();
   await bed.stop();

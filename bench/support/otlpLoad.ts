@@ -172,6 +172,7 @@ const TEMPLATE: readonly Template[] = [
     attributes: { 'net.transport': 'ip_tcp' },
   },
 ];
+const SERVICES = [...new Set(TEMPLATE.map((t) => t.service))];
 const REGIONS: Record<string, string> = { web: 'eu-west-2', gateway: 'us-east-1', worker: 'us-east-1' };
 
 const anyValue = (value: string | number) => (typeof value === 'number' ? { intValue: value } : { stringValue: value });
@@ -186,16 +187,19 @@ class PreparedPost {
   private readonly ids: number[] = [];
   private readonly times: { at: number; offsetNs: bigint }[] = [];
 
-  constructor(service: string, rooted: boolean) {
+  constructor(
+    service: string,
+    private readonly size: { traces: number; rooted: boolean },
+  ) {
     const root = protobuf.Root.fromJSON(descriptor as protobuf.INamespace);
     const type = root.lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest');
     const templates = TEMPLATE.filter((t) => t.service === service);
-    const spans = Array.from({ length: TRACES_A_POST }, () => templates)
+    const spans = Array.from({ length: size.traces }, () => templates)
       .flat()
       .map((t) => ({
         traceId: Buffer.concat([TRACE_MARK, Buffer.alloc(8)]),
         spanId: idOf(t.id),
-        parentSpanId: idOf(t.parent === 0 && !rooted ? 255 : t.parent),
+        parentSpanId: idOf(t.parent === 0 && !size.rooted ? 255 : t.parent),
         name: t.name,
         kind: t.kind,
         startTimeUnixNano: START_LONG,
@@ -230,7 +234,7 @@ class PreparedPost {
 
   /** The body with trace ids from `first` on and the time now. */
   stamp(first: number): Buffer {
-    const perTrace = this.spans / TRACES_A_POST;
+    const perTrace = this.spans / this.size.traces;
     for (const [i, at] of this.ids.entries())
       this.body.writeBigUInt64BE(BigInt(first + Math.floor(i / perTrace) + 1), at);
     const startNs = BigInt(Date.now() - 400) * 1_000_000n;
@@ -266,25 +270,27 @@ async function load(order: OtlpOrder): Promise<OtlpReport> {
       sending.end(body);
     });
   const lane = async () => {
-    const posts = [...new Set(TEMPLATE.map((t) => t.service))].map(
-      (service) => new PreparedPost(service, order.rooted),
-    );
+    let posts: PreparedPost[] = [];
+    let prepared = 0;
     while (sent < order.traces) {
       const from = sent;
-      sent += TRACES_A_POST;
+      const traces = Math.min(TRACES_A_POST, order.traces - from);
+      sent += traces;
+      if (traces !== prepared) posts = SERVICES.map((name) => new PreparedPost(name, { traces, rooted: order.rooted }));
+      prepared = traces;
       const dueMs = order.rate === null ? 0 : (from * SPANS_A_TRACE * 1_000) / order.rate;
       const earlyMs = startedAt + dueMs - performance.now();
       if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
-      for (const prepared of posts) {
+      for (const body of posts) {
         for (;;) {
           const sentAt = performance.now();
-          const status = await post(prepared.stamp(first + from));
+          const status = await post(body.stamp(first + from));
           ackMs.push(performance.now() - sentAt);
           if (status === 200) break;
           refused[status] = (refused[status] ?? 0) + 1;
           await new Promise((resolve) => setTimeout(resolve, 1_000));
         }
-        spans += prepared.spans;
+        spans += body.spans;
       }
     }
   };

@@ -78,6 +78,92 @@ describe('queues', () => {
     expect(termMs(onlyRequest(spans).request, 'queue')).toBeNull();
   });
 
+  // A worker tidies up after it has answered, and its span ends after the server that waited for it. When clocks differ
+  // too much to tell, it began between its sending (0) and in time to answer (40).
+  const TAIL = `
+      ask         client   app |--------------------------|
+        infer     server   api      |----------------|
+          send    producer api       |-|
+            run   consumer work         |-----------------|
+              chat client  work         |-----------|`;
+  const HOST = { api: { 'host.id': 'h' }, work: { 'host.id': 'h' } };
+
+  it.each([
+    ['on one host, clocks as they are', { columnMs: 4, resources: HOST }, { queue: 12, model: 48 }],
+    ['on two hosts, clocks as they are', { columnMs: 1 }, { queue: 3, model: 12 }],
+    ['on two hosts whose clocks are 500 ms apart', { columnMs: 10, aheadMs: { work: 500 } }, { queue: 20, model: 120 }],
+    [
+      'on two hosts whose clocks are −500 ms apart',
+      { columnMs: 10, aheadMs: { work: -500 } },
+      { queue: 20, model: 120 },
+    ],
+  ])('a job whose span ends after the server that waited for it was waited for (%s)', (_, more, known) => {
+    const { request, notes } = onlyRequest(draw(TAIL, { attributes: { ask: POST, ...attributes }, ...more }));
+    const column = more.columnMs;
+    expect(termMs(request, 'queue')).toBe(known.queue);
+    expect(termMs(request, 'model')).toBe(known.model);
+    // the server's way in and out is what it is without the queue: the job is within the server, not beside it
+    expect(termMs(request, 'network')).toBe(10 * column);
+    expect(notes).not.toContain('queueUnknown');
+  });
+
+  it('a job that was taken at once waited for 0 ms: measured, not missing', () => {
+    const spans = draw(
+      `
+      infer     server   api   |---------------|
+        send    producer api    |-|
+          run   consumer work   |-------------|
+            chat client  work   |-------------|`,
+      { attributes, resources: HOST },
+    );
+    const { request, notes } = onlyRequest(spans);
+    expect(termMs(request, 'queue')).toBe(0);
+    expect(notes).toEqual([]);
+  });
+
+  it('a server that gave up had waited, though its job goes on', () => {
+    const spans = draw(
+      `
+      infer     server   api   |---------------|
+        send    producer api   |-|
+          run   consumer work        |------------------------------------------|
+            chat client  work        |------------------------------------------|`,
+      { attributes: { ...attributes, infer: { ...POST, 'http.response.status_code': 504 } }, resources: HOST },
+    );
+    const { request } = onlyRequest(spans);
+    expect(request.outcome).toBe('timeout');
+    expect(termsMs(request)).toEqual({ queue: 60, model: 100 });
+  });
+
+  it('a job without a model that only began before its sender ended is nobody’s, also within the client’s time', () => {
+    const spans = draw(
+      `
+      ask         client   app |-----------------------------------|
+        infer     server   api    |--------|
+          chat    client   api    |-----|
+          send    producer api          |-|
+            log   consumer work          |-------------------|`,
+      { attributes: { ask: POST, ...attributes, log: JOB }, resources: HOST },
+    );
+    const { request } = onlyRequest(spans);
+    expect(termMs(request, 'queue')).toBeNull();
+    expect(termsMs(request)).toMatchObject({ network: 270, model: 60 });
+  });
+
+  it('202 whose job was taken before the 202 was out', () => {
+    const spans = draw(
+      `
+      accept    server   api    |---|
+        send    producer api     |-|
+          run   consumer work      |-------------------|
+            chat client  work      |-------------------|`,
+      { attributes: { ...attributes, accept: { ...POST, 'http.response.status_code': 202 } }, resources: HOST },
+    );
+    const { request } = onlyRequest(spans);
+    expect(request.e2eUs).toBe(230_000);
+    expect(termsMs(request)).toMatchObject({ queue: 20, model: 200 });
+  });
+
   it('202: the request lasts until the caller collects the result; ready → collected is queue, too', () => {
     const spans = draw(
       `

@@ -19,7 +19,7 @@ import { type RunningRedis, startRedis } from '../../support/redis';
 
 const MODEL_MS = 120;
 const HOP_MS = 30;
-const REQUESTS = 6;
+const REQUESTS = 24;
 
 let database: TestDatabase;
 let redis: RunningRedis;
@@ -134,10 +134,9 @@ it('SDK, openai and BullMQ: each request once, with its queue, its model and the
     expect(row.e2e).toBeGreaterThanOrEqual((row.model ?? 0) + (row.queue ?? 0));
     expect(row).toMatchObject({ outcome: 'ok' });
   }
-  // A job whose span ends well after the server that waited for it is nobody's: seen in about one of twenty requests
-  const attributed = rows.filter((row) => row.queue !== null && row.queue >= 0 && row.model !== null);
-  expect(attributed.length).toBeGreaterThanOrEqual(REQUESTS - 1);
-  for (const row of attributed) {
+  // About one job in twenty ends after the server that waited for it: its span tidies up
+  for (const row of rows) {
+    expect(row.queue).toBeGreaterThanOrEqual(0);
     expect(row.model! + (row.hop ?? 0)).toBeGreaterThanOrEqual(MODEL_MS + HOP_MS - 5);
     expect(row).toMatchObject({ provider: 'openai', input_tokens: 11, output_tokens: 7, call_count: 1 });
   }
