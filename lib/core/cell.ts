@@ -44,6 +44,7 @@ export const FAMILIES = [
   'sampleTtft',
   'thinE2e',
   'thinTtft',
+  'quality',
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 /** From the smallest to the largest, so that the first that knows what is asked for is read. */
@@ -113,6 +114,8 @@ export function isStored(grouping: Grouping, tier: Tier, family: Family): boolea
     case 'sampleE2e':
     case 'sampleTtft':
       return tier !== '5min' && grouping === 'endpointClientRegion';
+    case 'quality':
+      return tier !== '5min' && (grouping === 'endpointModel' || grouping === 'full');
     default:
       return tier === 'day' && grouping === 'endpointClientRegion';
   }
@@ -229,11 +232,14 @@ export type CountsCell = {
    */
   judged: number[];
 };
+/** What `quality` sums, exactly: requests that tell one, their weights, and quality (thousandths) times weight. */
+export const QUALITY_SUMS = ['n', 'weight', 'weightSquared', 'quality', 'qualitySquared'] as const;
+export type QualityCell = { family: 'quality'; sums: number[] };
 export type HistogramCell = { family: Duration; histogram: Histogram };
 export type TermsCell = { family: 'terms'; histograms: Histogram[]; evidence: number[] };
 export type AnatomyCell = { family: 'anatomyE2e' | 'anatomyTtft'; anatomy: Anatomy };
 export type SampleCell = { family: 'sampleE2e' | 'sampleTtft' | 'thinE2e' | 'thinTtft'; sample: Sample };
-export type Cell = CountsCell | HistogramCell | TermsCell | AnatomyCell | SampleCell;
+export type Cell = CountsCell | HistogramCell | TermsCell | AnatomyCell | SampleCell | QualityCell;
 export type CellOf<F extends Family> = F extends 'counts'
   ? CountsCell
   : F extends Duration
@@ -242,7 +248,9 @@ export type CellOf<F extends Family> = F extends 'counts'
       ? TermsCell
       : F extends `anatomy${string}`
         ? AnatomyCell
-        : SampleCell;
+        : F extends 'quality'
+          ? QualityCell
+          : SampleCell;
 
 /** A cell without requests; what a sample keeps depends on its tier. */
 export function emptyCell<F extends Family>(family: F, tier?: Tier): CellOf<F>;
@@ -256,6 +264,8 @@ export function emptyCell(family: Family, tier: Tier = 'day'): Cell {
         histograms: TERMS.map(() => createHistogram()),
         evidence: TERMS.flatMap(() => EVIDENCES.map(() => 0)),
       };
+    case 'quality':
+      return { family, sums: QUALITY_SUMS.map(() => 0) };
     case 'anatomyE2e':
     case 'anatomyTtft':
       return { family, anatomy: new Map() };
@@ -281,6 +291,17 @@ function addCounts(cell: CountsCell, request: TimedRequest): void {
     const counts = request.outcome === 'ok' ? within : request.outcome === 'cancelled' && !within && ttftUs === null;
     if (counts) cell.judged[i]! += weight;
   });
+}
+
+/** Adds what a request says of quality to five numbers; one that says nothing adds nothing. */
+export function addQuality(sums: { [index: number]: number }, at: number, { quality, weight }: TimedRequest): void {
+  if (quality === null) return;
+  const thousandths = Math.round(quality * 1_000);
+  sums[at]! += 1;
+  sums[at + 1]! += weight;
+  sums[at + 2]! += weight * weight;
+  sums[at + 3]! += thousandths * weight;
+  sums[at + 4]! += thousandths * thousandths * weight;
 }
 
 /** A duration (µs) of a request, or null when it tells nothing about it. */
@@ -322,6 +343,9 @@ export function addToCell(cell: Cell, request: TimedRequest): void {
     case 'terms':
       addTerms(cell, request);
       return;
+    case 'quality':
+      addQuality(cell.sums, 0, request);
+      return;
     case 'anatomyE2e':
       addToAnatomy(cell.anatomy, request, 'e2e');
       return;
@@ -352,7 +376,8 @@ export function mergeCell(into: Cell, other: Cell): void {
   if (into.family === 'counts' && other.family === 'counts') {
     addAll(into.counts, other.counts);
     addAll(into.judged, other.judged);
-  } else if (into.family === 'terms' && other.family === 'terms') {
+  } else if (into.family === 'quality' && other.family === 'quality') addAll(into.sums, other.sums);
+  else if (into.family === 'terms' && other.family === 'terms') {
     into.histograms.forEach((h, i) => {
       mergeHistogram(h, other.histograms[i]!);
     });
@@ -371,6 +396,7 @@ const areZero = (counts: readonly number[]) => counts.every((count) => count ===
  */
 export function isEmpty(cell: Cell): boolean {
   if (cell.family === 'counts') return areZero(cell.counts) && areZero(cell.judged);
+  if (cell.family === 'quality') return areZero(cell.sums);
   if (cell.family === 'terms') return areZero(cell.evidence) && cell.histograms.every(isEmptyHistogram);
   if ('histogram' in cell) return isEmptyHistogram(cell.histogram);
   return 'anatomy' in cell ? cell.anatomy.size === 0 : cell.sample.n === 0;
@@ -385,6 +411,7 @@ export function negateCell(cell: Cell): Cell {
   if ('sample' in cell) throw new Error('a sample cannot be taken away: mark its cell for repair');
   if (cell.family === 'counts')
     return { family: cell.family, counts: negative(cell.counts), judged: negative(cell.judged) };
+  if (cell.family === 'quality') return { family: cell.family, sums: negative(cell.sums) };
   if (cell.family === 'terms')
     return { ...cell, evidence: negative(cell.evidence), histograms: cell.histograms.map(negateHistogram) };
   if ('histogram' in cell) return { ...cell, histogram: negateHistogram(cell.histogram) };
@@ -398,6 +425,7 @@ export function encodeCell(cell: Cell): Uint8Array {
   if ('sample' in cell) return encodeSample(cell.sample);
   const writer = new ByteWriter();
   if (cell.family === 'counts') for (const number of [...cell.counts, ...cell.judged]) writer.signed(number);
+  else if (cell.family === 'quality') for (const number of cell.sums) writer.signed(number);
   else if (cell.family === 'terms') {
     for (const number of cell.evidence) writer.signed(number);
     for (const histogram of cell.histograms) writeHistogram(writer, histogram);
@@ -411,7 +439,8 @@ export function mergeStored(into: Cell, bytes: Uint8Array): void {
   if (into.family === 'counts') {
     for (let i = 0; i < into.counts.length; i++) into.counts[i]! += reader.signed();
     for (let i = 0; i < into.judged.length; i++) into.judged[i]! += reader.signed();
-  } else if (into.family === 'terms') {
+  } else if (into.family === 'quality') for (let i = 0; i < into.sums.length; i++) into.sums[i]! += reader.signed();
+  else if (into.family === 'terms') {
     for (let i = 0; i < into.evidence.length; i++) into.evidence[i]! += reader.signed();
     for (const histogram of into.histograms) mergeStoredHistogram(histogram, reader);
   } else if ('histogram' in into) mergeStoredHistogram(into.histogram, reader);

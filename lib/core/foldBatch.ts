@@ -3,7 +3,7 @@
 
 import { latencyBucket } from './bucketTable';
 import type { Calendar } from './calendar';
-import { type CellKey, COUNTS, formatKey, fullKey } from './cell';
+import { addQuality, type CellKey, COUNTS, formatKey, fullKey, QUALITY_SUMS } from './cell';
 import { BASIS_OF, DEFAULT_OBJECTIVES, ENDPOINT_CLASSES } from './endpointClass';
 import { type Dimensions, type TimedRequest, unattributedUs, waitUs } from './request';
 import { EVIDENCES, MEASURED_TERMS, OUTCOMES, TERMS } from './terms';
@@ -54,6 +54,8 @@ export type Batch = {
     sums: Float64Array;
     /** [base × EVIDENCE_SUMS + term × codes + code]: requests that know the term so. */
     evidence: Float64Array;
+    /** [base × QUALITY_SUMS + sum]. */
+    quality: Float64Array;
   };
 };
 
@@ -141,6 +143,7 @@ export function prepareBatch(requests: readonly TimedRequest[], calendar: Calend
       totals: new Float64Array(sorted.length * COLUMNS * TOTALS),
       sums: new Float64Array(sorted.length * SUMS),
       evidence: new Float64Array(sorted.length * EVIDENCE_SUMS),
+      quality: new Float64Array(sorted.length * QUALITY_SUMS.length),
     },
   };
   for (let base = 0; base < sorted.length; base++) {
@@ -149,6 +152,7 @@ export function prepareBatch(requests: readonly TimedRequest[], calendar: Calend
       measure(inOrder[i]!, batch.values, i * COLUMNS);
       addSums(inOrder[i]!, batch.bases.sums, base * SUMS);
       addEvidence(batch, i, base);
+      addQuality(batch.bases.quality, base * QUALITY_SUMS.length, inOrder[i]!);
     }
     for (let column = 0; column < COLUMNS; column++) addColumn(batch, base, column);
   }

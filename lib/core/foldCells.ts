@@ -3,7 +3,7 @@
 
 import { ANATOMY_FIELDS, ANATOMY_SHIFT, writeAnatomyBucket, ZERO_BUCKET } from './anatomy';
 import { ByteWriter } from './bytes';
-import type { Family } from './cell';
+import { type Family, QUALITY_SUMS } from './cell';
 import {
   type Batch,
   COLUMNS,
@@ -72,6 +72,7 @@ export class CellEncoder {
   encode(family: Family, bases: Bases): Uint8Array | null {
     if (family === 'counts') return this.counts(bases);
     if (family === 'terms') return this.terms(bases);
+    if (family === 'quality') return this.quality(bases);
     if (family === 'anatomyE2e') return this.anatomyOf(bases, E2E);
     if (family === 'anatomyTtft') return this.anatomyOf(bases, TTFT);
     const column = COLUMN_OF[family];
@@ -84,6 +85,12 @@ export class CellEncoder {
     this.writer.clear();
     this.writeSums(this.batch.bases.sums, SUMS, bases);
     return this.writer.bytes();
+  }
+
+  private quality(bases: Bases): Uint8Array | null {
+    this.writer.clear();
+    this.writeSums(this.batch.bases.quality, QUALITY_SUMS.length, bases);
+    return this.sums[0] === 0 ? null : this.writer.bytes();
   }
 
   /** Writes rows of `width` numbers a base, added up. */

@@ -4,7 +4,17 @@
 
 import { ANATOMY_FIELDS, ANATOMY_SHIFT, writeAnatomyBucket, ZERO_BUCKET } from './anatomy';
 import { ByteReader, ByteWriter } from './bytes';
-import { type Cell, COUNTS, emptyCell, encodeCell, type Family, isEmpty, mergeStored, type Tier } from './cell';
+import {
+  type Cell,
+  COUNTS,
+  emptyCell,
+  encodeCell,
+  type Family,
+  isEmpty,
+  mergeStored,
+  QUALITY_SUMS,
+  type Tier,
+} from './cell';
 import { ENDPOINT_CLASSES } from './endpointClass';
 import { type HistogramTotals, LATENCY_SCALE, readHistogramTotals, writeHistogramForm } from './histogram';
 import { EVIDENCES, TERMS } from './terms';
@@ -25,7 +35,8 @@ export class Merger {
 
   /** The merged cell of some stored ones (at least one); null when nothing is left of it. */
   merge(family: Family, tier: Tier, bodies: readonly Uint8Array[]): Uint8Array | null {
-    if (family === 'counts') return this.counts(bodies.map((body) => new ByteReader(body)));
+    if (family === 'counts') return this.sumsOf(bodies, SUMS);
+    if (family === 'quality') return this.sumsOf(bodies, QUALITY_SUMS.length);
     if (family === 'terms') return this.terms(bodies.map((body) => new ByteReader(body)));
     if (family === 'anatomyE2e' || family === 'anatomyTtft')
       return this.anatomyOf(bodies.map((body) => new ByteReader(body)));
@@ -47,9 +58,10 @@ export class Merger {
     return isThere;
   }
 
-  private counts(readers: readonly ByteReader[]): Uint8Array | null {
+  private sumsOf(bodies: readonly Uint8Array[], width: number): Uint8Array | null {
     this.writer.clear();
-    return this.writeSums(readers, SUMS) ? this.writer.bytes() : null;
+    const readers = bodies.map((body) => new ByteReader(body));
+    return this.writeSums(readers, width) ? this.writer.bytes() : null;
   }
 
   private terms(readers: readonly ByteReader[]): Uint8Array | null {

@@ -103,6 +103,7 @@ export type SampledRequest = Pick<
   | 'inputTokens'
   | 'outputTokens'
   | 'cachedInputTokens'
+  | 'inFlight'
   | 'cache'
   | 'traceId'
 > & {

@@ -57,10 +57,10 @@ function pruneWhenLarge(sample: Sample, bucket: Bucket): void {
 function kept(request: TimedRequest): SampledRequest {
   const { id, startedAtUs, dims, outcome, e2eUs, ttftUs, terms, evidence, decodeUs, connection, roundTrips, rttUs } =
     request;
-  const { calls, inputTokens, outputTokens, cachedInputTokens, cache, traceId, weight } = request;
+  const { calls, inputTokens, outputTokens, cachedInputTokens, inFlight, cache, traceId, weight } = request;
   return {
     ...{ id, startedAtUs, dims, outcome, e2eUs, ttftUs, terms, evidence, decodeUs, connection, roundTrips, rttUs },
-    ...{ calls, inputTokens, outputTokens, cachedInputTokens, cache, traceId, weight },
+    ...{ calls, inputTokens, outputTokens, cachedInputTokens, inFlight, cache, traceId, weight },
   };
 }
 

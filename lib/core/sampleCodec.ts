@@ -58,6 +58,9 @@ const ROW_NUMBERS = [
   'cachedInputTokens',
 ] as const;
 
+/** A bit above the evidence of the terms and the kind of the queue: the number in flight follows. */
+const IN_FLIGHT = 1 << (2 * MEASURED_TERMS.length + 2);
+
 type Tables = { dims: Table<Dimensions>; texts: Table<string> };
 
 const codeOf = (list: readonly string[], value: string | null) => (value === null ? null : list.indexOf(value));
@@ -81,7 +84,8 @@ export function writeRowRest(writer: ByteWriter, request: SampledRequest): void 
   writer.unsigned(request.e2eUs);
   for (const field of ROW_NUMBERS) writer.optional(request[field]);
   for (const us of request.terms) writer.optional(us);
-  writer.unsigned(request.evidence);
+  writer.unsigned(request.evidence | (request.inFlight === null ? 0 : IN_FLIGHT));
+  if (request.inFlight !== null) writer.unsigned(request.inFlight);
   writer.optional(codeOf(CONNECTIONS, request.connection));
   writer.optional(codeOf(CACHES, request.cache));
   writer.identifier(request.traceId);
@@ -173,6 +177,11 @@ function readTerms(reader: ByteReader): (number | null)[] {
   return terms;
 }
 
+function readEvidence(reader: ByteReader): { evidence: number; inFlight: number | null } {
+  const bits = reader.unsigned();
+  return { evidence: bits & ~IN_FLIGHT, inFlight: bits & IN_FLIGHT ? reader.unsigned() : null };
+}
+
 const codeAt = <T>(list: readonly T[], index: number | null): T | null => (index === null ? null : list[index]!);
 
 /** Fields are read in the order they were written: the order of this literal. */
@@ -191,7 +200,7 @@ function readRow(reader: ByteReader, dims: Dimensions[], texts: string[]): Sampl
     outputTokens: reader.optional(),
     cachedInputTokens: reader.optional(),
     terms: readTerms(reader),
-    evidence: reader.unsigned(),
+    ...readEvidence(reader),
     connection: codeAt(CONNECTIONS, reader.optional()),
     cache: codeAt(CACHES, reader.optional()),
     traceId: reader.identifier(),

@@ -3,7 +3,7 @@
 //
 //   old row not folded yet  → the fold and every read leave it out from now on
 //   old row folded          → signed parts; cells that lose a minimum, a maximum or a sampled row are marked for repair
-//   roll-ups see no change  → (quality, attributes, …) only raw changes
+//   roll-ups see no change  → (attributes, …) only raw changes; of quality alone its sums move
 
 import { Calendar } from '../core/calendar';
 import type { TimedRequest } from '../core/request';
@@ -14,7 +14,7 @@ import { pool } from '../db/pool';
 import { type RawPlace, readPlaces } from '../db/rawRows';
 import { insertHotChunks, insertSuperseded, supersededAmong } from '../db/rawStore';
 import { storeReferenced } from '../db/series';
-import { areEqualInRollups, takeAway } from './takeAway';
+import { areEqualInRollups, moveQuality, takeAway } from './takeAway';
 
 /** One stored request to correct: by its id, or by its trace. */
 export type Correction = {
@@ -109,17 +109,18 @@ async function write(client: Client, projectId: string, changes: readonly Change
     changes.flatMap((change) => change.places),
   );
   const isFolded = (place: RawPlace) => place.sealed || !unfolded.has(place.chunkId);
-  const rawOnly: TimedRequest[] = [];
+  const moved: { old: TimedRequest; now: TimedRequest }[] = [];
   const fresh: TimedRequest[] = [];
   const taken: TimedRequest[] = [];
   for (const { places, old, now } of changes) {
     const folded = places.filter(isFolded).length;
-    if (now !== null && folded === 1 && places.length === 1 && areEqualInRollups(old, now)) rawOnly.push(now);
+    if (now !== null && folded === 1 && places.length === 1 && areEqualInRollups(old, now)) moved.push({ old, now });
     else {
       if (now !== null) fresh.push(now);
       for (let i = 0; i < folded; i++) taken.push(old);
     }
   }
+  const rawOnly = moved.map(({ now }) => now);
   const all = [...rawOnly, ...fresh];
   await ensurePartitions(new Set(all.map((request) => utcDay(request.startedAtUs))));
   await storeReferenced(all.map((request) => ({ projectId, dims: request.dims, attributes: request.attributes })));
@@ -133,6 +134,7 @@ async function write(client: Client, projectId: string, changes: readonly Change
   );
   const calendar = new Calendar(await projectZone(client, projectId));
   await takeAway(client, projectId, { requests: taken, calendar });
+  await moveQuality(client, projectId, { moved, calendar });
 }
 
 /**

@@ -50,16 +50,33 @@ export async function takeAway(
     ...{ grouping: part.grouping, tier: part.tier, periodS: part.periodS, key },
   }));
   await markForRepair(client, projectId, marks);
-  const negative = parts
-    .filter((part) => !isSample(part))
-    .map((part) => ({ ...part, cells: new Map([...part.cells].map(([key, cell]) => [key, negateCell(cell)])) }));
+  const negative = parts.filter((part) => !isSample(part)).map(negated);
   await insertParts(client, projectId, { parts: negative, level: 0 });
   await compactParts(client, projectId, negative);
 }
 
-/** Whether two requests are the same to every roll-up: then a correction of one to the other leaves them alone. */
+/** What folded requests say of quality is replaced by signed parts: sums alone, so nothing is to be repaired. */
+export async function moveQuality(
+  client: Client,
+  projectId: string,
+  { moved, calendar }: { moved: readonly { old: TimedRequest; now: TimedRequest }[]; calendar: Calendar },
+): Promise<void> {
+  const told = moved.filter(({ old, now }) => old.quality !== now.quality);
+  if (told.length === 0) return;
+  const partsOf = (requests: readonly TimedRequest[]) => fold(requests, { calendar, families: ['quality'] });
+  const parts = [...partsOf(told.map(({ old }) => old)).map(negated), ...partsOf(told.map(({ now }) => now))];
+  await insertParts(client, projectId, { parts, level: 0 });
+  await compactParts(client, projectId, parts);
+}
+
+const negated = (part: FoldedPart): FoldedPart => ({
+  ...part,
+  cells: new Map([...part.cells].map(([key, cell]) => [key, negateCell(cell)])),
+});
+
+/** Whether two requests are the same to every roll-up but that of quality: a correction leaves the others alone. */
 export function areEqualInRollups(a: TimedRequest, b: TimedRequest): boolean {
   const seen = (request: TimedRequest) =>
-    JSON.stringify({ ...request, inFlight: 0, quality: 0, sessionId: 0, attributes: 0, serviceUs: 0 });
+    JSON.stringify({ ...request, quality: 0, sessionId: 0, attributes: 0, serviceUs: 0 });
   return seen(a) === seen(b);
 }

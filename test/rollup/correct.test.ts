@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { formatKey } from '@/lib/core/cell';
+import { FAMILIES, formatKey } from '@/lib/core/cell';
 import type { TimedRequest } from '@/lib/core/request';
 import { pool } from '@/lib/db/pool';
 import { listAllRaw, readRaw } from '@/lib/db/readRaw';
@@ -120,7 +120,7 @@ test('a read right after a correction has it, folded or not', async () => {
   expect(await readRequestById(projectId, { id: second!.id, aroundUs: second!.startedAtUs })).toBeNull();
 });
 
-test('quality alone changes no roll-up; nobody’s id and no change are told', async () => {
+test('quality alone moves its own sums and no other roll-up; nobody’s id and no change are told', async () => {
   const projectId = await newProject(database, 'quality');
   const all = fewHours(13, 40);
   await store(projectId, all);
@@ -134,9 +134,14 @@ test('quality alone changes no roll-up; nobody’s id and no change are told', a
   expect(await correctRequests(projectId, [{ id: 'nobody', startedAtUs: all[0]!.startedAtUs, change: rated }])).toEqual(
     ['not_found'],
   );
-  expect(await storedRollups(database, projectId)).toEqual(before);
+  const after = await storedRollups(database, projectId);
+  const others = (rows: typeof after) => rows.filter(({ family }) => family !== FAMILIES.indexOf('quality'));
+  expect(others(after)).toEqual(others(before));
+  expect(after).not.toEqual(before);
+  expect(await database.query('SELECT 1 FROM rollup_repair WHERE project_id = $1', [projectId])).toHaveLength(0);
   expect(await database.query('SELECT 1 FROM pending WHERE project_id = $1', [projectId])).toHaveLength(0);
   expect((await readRequestById(projectId, { id: all[0]!.id, aroundUs: all[0]!.startedAtUs }))!.quality).toBe(0.5);
+  await expectEqualToRebuild(projectId);
 });
 
 test('an id that was stored twice is corrected once', async () => {

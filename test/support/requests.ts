@@ -58,12 +58,14 @@ export const anyRequest: fc.Arbitrary<TimedRequest> = fc
     rest: fc.integer({ min: 0, max: 500_000 }),
     decodeUs: fc.option(fc.integer({ min: 1, max: 5_000_000 })),
     weight: fc.integer({ min: 1, max: 9 }),
+    quality: fc.constantFrom(null, null, 0, 0.1234, 1),
+    inFlight: fc.constantFrom(null, 0, 7, 2_000_000_000),
   })
-  .map(({ id, minutes, endpoint, clientRegion, outcome, cache, parts, rest, decodeUs, weight }) => {
+  .map(({ id, minutes, endpoint, clientRegion, outcome, cache, parts, rest, decodeUs, weight, quality, inFlight }) => {
     const first = parts.reduce<number>((sum, us) => sum + (us ?? 0), rest);
     const base = aRequest();
     return aRequest({
-      ...{ id, outcome, cache, weight, terms: parts, decodeUs },
+      ...{ id, outcome, cache, weight, terms: parts, decodeUs, quality, inFlight },
       startedAtUs: base.startedAtUs + minutes * 60_000_000,
       dims: { ...base.dims, endpoint, clientRegion },
       e2eUs: first + (decodeUs ?? 0),
