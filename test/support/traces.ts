@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import zlib from 'node:zlib';
 import { type TimedRequest, unattributedUs } from '../../lib/core/request';
 import { MEASURED_TERMS, type MeasuredTerm } from '../../lib/core/terms';
@@ -10,9 +8,9 @@ import type { Span } from '../../lib/core/trace/span';
 import { readSpans } from '../../lib/ingest/otlp/readSpans';
 import { decodeProtobuf, parseJson } from '../../lib/ingest/otlp/wire';
 import { readCapture } from './captures';
+import { testbedLines } from './testbedPosts';
 
 const READING = { nowUs: 1_796_100_000_000_000, keptToo: new Set<string>(), vantage: null };
-const MAX_BYTES = 64 * 1024 * 1024;
 
 /** All spans of a capture in the order they were sent, as the receiver reads them. */
 export function captureSpans(name: string): Span[] {
@@ -27,12 +25,7 @@ export function captureSpans(name: string): Span[] {
 
 /** All spans of the testbed's traces of a variant. */
 export function testbedSpans(variant: 'geography76' | 'queue'): Span[] {
-  const file = path.join(import.meta.dirname, `../data/groundtruth/otlp/${variant}.ndjson.gz`);
-  const text = zlib.gunzipSync(readFileSync(file), { maxOutputLength: MAX_BYTES }).toString();
-  return text
-    .trim()
-    .split('\n')
-    .flatMap((line) => readSpans(parseJson(line), READING).spans);
+  return testbedLines(variant).flatMap((line) => readSpans(parseJson(line), READING).spans);
 }
 
 export function byTrace(spans: readonly Span[]): Span[][] {
