@@ -3,7 +3,7 @@
 
 /** 64 bits as two words, for ids beyond 2^53. */
 export type Words = { high: number; low: number };
-export type ArrayType = 'bigint[]' | 'integer[]' | 'smallint[]' | 'real[]' | 'text[]';
+export type ArrayType = 'bigint[]' | 'integer[]' | 'smallint[]' | 'real[]' | 'text[]' | 'bytea[]';
 
 /** A value that its column cannot hold: the data's fault, and no reason to try again. */
 export class UnstorableValueError extends Error {
@@ -20,6 +20,7 @@ const OID: Record<ArrayType, number> = {
   'smallint[]': 21,
   'real[]': 700,
   'text[]': 25,
+  'bytea[]': 17,
 };
 const WIDTH = { 'bigint[]': 8, 'integer[]': 4, 'smallint[]': 2, 'real[]': 4 } as const;
 const LIMIT = { 'bigint[]': 2 ** 53, 'integer[]': 2 ** 31, 'smallint[]': 2 ** 15, 'real[]': Number.POSITIVE_INFINITY };
@@ -106,6 +107,21 @@ export function textArray(values: readonly (string | null)[]): Buffer {
   }
   writeHead(view, 'text[]', { length: values.length, hasNull });
   return buffer.subarray(0, at);
+}
+
+/** Byte strings as `bytea[]`. */
+export function bytesArray(values: readonly Uint8Array[]): Buffer {
+  const size = values.reduce((sum, value) => sum + 4 + value.length, HEAD);
+  const buffer = Buffer.from(new ArrayBuffer(size));
+  const view = new DataView(buffer.buffer);
+  let at = HEAD;
+  for (const value of values) {
+    view.setInt32(at, value.length);
+    buffer.set(value, at + 4);
+    at += 4 + value.length;
+  }
+  writeHead(view, 'bytea[]', { length: values.length, hasNull: false });
+  return buffer;
 }
 
 /** Short ASCII is copied here: cheaper than a call into the runtime. */

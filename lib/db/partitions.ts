@@ -1,6 +1,7 @@
 // One partition a UTC day of each event table. Made beside the table and attached, never with a lock that waits
 // long: CREATE … PARTITION OF would take ACCESS EXCLUSIVE on the parent and queue every INSERT behind it.
 
+import type { PoolClient } from 'pg';
 import { singleton } from '../platform/singleton';
 import { pool } from './pool';
 
@@ -74,7 +75,7 @@ async function createAndAttach(table: string, name: string, day: string): Promis
               EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass($1)) AS attached`,
       [name],
     );
-    if (!rows[0]!.exists) await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
+    if (!rows[0]!.exists) await createLike(client, table, name);
     if (!rows[0]!.attached) {
       await client.query(
         `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${day}') TO ('${addDays(day, 1)}')`,
@@ -88,4 +89,15 @@ async function createAndAttach(table: string, name: string, day: string): Promis
   } finally {
     client.release(failed);
   }
+}
+
+/** LIKE does not copy of which columns ANALYZE keeps no statistics. */
+async function createLike(client: PoolClient, table: string, name: string): Promise<void> {
+  await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
+  const { rows } = await client.query<{ columns: string | null }>(
+    `SELECT string_agg(format('ALTER COLUMN %I SET STATISTICS 0', attname), ', ') AS columns FROM pg_attribute
+     WHERE attrelid = $1::regclass AND attstattarget = 0 AND attnum > 0 AND NOT attisdropped`,
+    [table],
+  );
+  if (rows[0]!.columns !== null) await client.query(`ALTER TABLE ${name} ${rows[0]!.columns}`);
 }

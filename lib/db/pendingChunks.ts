@@ -2,7 +2,7 @@
 
 import type { PoolClient } from 'pg';
 import type { Dimensions, TimedRequest } from '../core/request';
-import { CHUNK_COLUMNS, type ChunkRow, decodeChunk, seriesIdsOf } from './chunk';
+import { CHUNK_COLUMNS, type ChunkRow, decodeChunk, openChunk, seriesIdsOf } from './chunk';
 import { pool } from './pool';
 import { loadSeries } from './series';
 
@@ -95,7 +95,7 @@ export async function readChunks(client: PoolClient, projectId: string, ids: Chu
        AND ($2::date[] IS NULL OR (day = ANY($2) AND chunk_id = ANY($3::uuid[])))`,
     [projectId, ids?.map((id) => id.day) ?? null, ids?.map((id) => id.chunk_id) ?? null],
   );
-  return rows.map((row) => ({ id: { day: row.day, chunk_id: row.chunk_id }, row }));
+  return rows.map((row) => ({ id: { day: row.day, chunk_id: row.chunk_id }, row: openChunk(row) }));
 }
 
 /** The dimensions that chunks refer to, by series id. */

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { TimedRequest } from '../core/request';
 import { singleton } from '../platform/singleton';
-import { CHUNK_COLUMNS, type ChunkRow } from './chunk';
+import { CHUNK_COLUMNS, type ChunkRow, openChunk } from './chunk';
 import { decodeRows } from './pendingChunks';
 
 /** Requests of decoded chunks that are kept in memory, over all projects. */
@@ -48,7 +48,7 @@ export async function readPendingRequests(
     );
     const names = new Map(missing.map((chunk) => [chunk.chunk_id, nameOf(chunk)]));
     for (const row of rows) {
-      const requests = await decodeRows(client, projectId, [row]);
+      const requests = await decodeRows(client, projectId, [openChunk(row)]);
       decoded.set(row.chunk_id, requests);
       keep(names.get(row.chunk_id)!, requests);
     }

@@ -2,7 +2,15 @@
 // Whoever needs them to stay where they are holds the project's lock in `fold_state`: the seal takes it to move rows.
 
 import type { PoolClient } from 'pg';
-import { attributeSetIdsOf, CHUNK_COLUMNS, type ChunkRow, decodePlaced, type Placed, seriesIdsOf } from './chunk';
+import {
+  attributeSetIdsOf,
+  CHUNK_COLUMNS,
+  type ChunkRow,
+  decodePlaced,
+  openChunk,
+  type Placed,
+  seriesIdsOf,
+} from './chunk';
 import { loadCodes } from './codes';
 import { codesOf, decodeSealed, PACKED_NUMBERS, PACKED_TEXTS, type SealedRow, WHOLE_COLUMNS } from './sealedChunk';
 import { loadAttributeSets, loadSeries } from './series';
@@ -157,7 +165,7 @@ async function readHot(client: Pick<PoolClient, 'query'>, projectId: string, rea
     columns: CHUNK_COLUMNS,
     heads: reading.heads,
   });
-  const rows = found.map((f) => f.row);
+  const rows = found.map((f) => openChunk(f.row));
   const series = await loadSeries(projectId, new Set(rows.flatMap(seriesIdsOf)));
   const sets = reading.withAttributes
     ? await loadAttributeSets(projectId, new Set(rows.flatMap(attributeSetIdsOf)))

@@ -44,9 +44,7 @@ export async function append(post: Post): Promise<Appended> {
   s.queuedRequests += post.requests.length;
   return await new Promise<Appended>((resolve, reject) => {
     s.waiting.push({ post, resolve, reject });
-    s.running ??= run().finally(() => {
-      s.running = null;
-    });
+    s.running ??= run();
   }).finally(() => {
     s.queuedRequests -= post.requests.length;
   });
@@ -57,18 +55,26 @@ export async function appendIdle(): Promise<void> {
   while (state().running) await state().running;
 }
 
+/** Writes what waits, and says that it ended in the same step in which it found nothing more: what comes later begins anew. */
 async function run(): Promise<void> {
-  const { waiting } = state();
-  while (waiting.length > 0) {
-    let [taken, size, chunks] = [0, 0, 0];
-    for (const { post } of waiting) {
-      size += post.requests.length;
-      chunks += daysOf(post.requests);
-      if (taken > 0 && (size > MAX_FLUSH_REQUESTS || chunks > MAX_CHUNKS_A_FLUSH)) break;
-      taken++;
-    }
-    await settle(waiting.splice(0, taken));
+  const s = state();
+  try {
+    while (s.waiting.length > 0) await settle(s.waiting.splice(0, fitting(s.waiting)));
+  } finally {
+    s.running = null;
   }
+}
+
+/** How many of those that wait share the next flush. */
+function fitting(waiting: readonly Waiting[]): number {
+  let [taken, size, chunks] = [0, 0, 0];
+  for (const { post } of waiting) {
+    size += post.requests.length;
+    chunks += daysOf(post.requests);
+    if (taken > 0 && (size > MAX_FLUSH_REQUESTS || chunks > MAX_CHUNKS_A_FLUSH)) break;
+    taken++;
+  }
+  return taken;
 }
 
 /** On how many UTC days requests started: so many chunks they become. */

@@ -13,7 +13,10 @@ import { repairCells } from '../rollup/repair';
 import { sealDue } from '../rollup/seal';
 
 const IDLE_MS = 300;
-const BUSY_MS = 20;
+/** A fold of few requests costs nearly as much as one of many: what comes meanwhile shares the next one. */
+const BUSY_MS = 1_000;
+/** After so many requests there is enough for the next fold already. */
+const MANY_REQUESTS = 100_000;
 const LONGEST_BACK_OFF_MS = 10_000;
 
 /** `run` may say `true`: there is more, come back after the next fold. */
@@ -58,8 +61,8 @@ async function runFold(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     let pauseMs = IDLE_MS;
     try {
-      const { chunks } = await foldPending();
-      if (chunks > 0) pauseMs = BUSY_MS;
+      const { chunks, requests } = await foldPending();
+      if (chunks > 0) pauseMs = requests < MANY_REQUESTS ? BUSY_MS : 0;
       failures = 0;
       await runDue(due, Date.now());
     } catch (error) {

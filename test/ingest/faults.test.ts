@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TimedRequest } from '../../lib/core/request';
 import { keyOfIds } from '../../lib/db/ledger';
 import { utcDay } from '../../lib/db/partitions';
@@ -77,6 +77,30 @@ describe('append', () => {
     expect((results[10] as PromiseRejectedResult).reason).toMatchObject({ status: 429, retryAfterS: 1 });
     await appendIdle();
     expect(await append(many[10]!)).toEqual({ accepted: 4_900, duplicates: 0 });
+  });
+
+  it('writes a post that comes in whatever step of the end of a flush', async () => {
+    for (let steps = 0; steps < 40; steps++) {
+      const plain = pool().query.bind(pool()) as (...args: unknown[]) => Promise<unknown>;
+      const late = new Promise((resolve) => {
+        vi.spyOn(pool(), 'query').mockImplementation(((...args: unknown[]) => {
+          const answered = plain(...args);
+          const isFlush = (args[0] as { name?: string }).name?.startsWith('flush') === true;
+          if (isFlush) {
+            vi.restoreAllMocks();
+            void answered.then(async () => {
+              for (let i = 0; i < steps; i++) await null;
+              resolve(append(post([request()])));
+            });
+          }
+          return answered;
+        }) as never);
+      });
+      await append(post([request()]));
+      const waiting = new Promise((resolve) => setTimeout(resolve, 3_000, `still waiting, ${steps} steps after`));
+      expect(await Promise.race([late, waiting])).toEqual({ accepted: 1, duplicates: 0 });
+      await appendIdle();
+    }
   });
 
   it('makes a partition again that retention dropped', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import zlib from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticateKey, hashKey } from '../../lib/auth/keys';
-import { CHUNK_COLUMNS, type ChunkRow, decodeChunk, seriesIdsOf } from '../../lib/db/chunk';
+import { CHUNK_COLUMNS, type ChunkRow, decodeChunk, openChunk, seriesIdsOf } from '../../lib/db/chunk';
 import { writeCounts } from '../../lib/db/counts';
 import { pool } from '../../lib/db/pool';
 import { attributeSetId, loadAttributeSets, loadSeries } from '../../lib/db/series';
@@ -146,7 +146,7 @@ describe('what is stored', () => {
     const { rows } = await pool().query<ChunkRow>(`SELECT ${CHUNK_COLUMNS} FROM hot_chunk WHERE project_id = $1`, [
       projectId,
     ]);
-    const series = await loadSeries(projectId, rows.flatMap(seriesIdsOf));
+    const series = await loadSeries(projectId, rows.map(openChunk).flatMap(seriesIdsOf));
     const sets = await loadAttributeSets(projectId, [attributeSetId({ b: '2' })]);
     expect(rows.flatMap((row) => decodeChunk(row, series, sets))).toEqual(expected);
   });
