@@ -18,6 +18,8 @@ export const projectSchema = z.strictObject({
       dayDays: days(30, 4_000),
     })
     .optional(),
+  /** A share: 0.005 is half a point. */
+  successDropMax: z.number().min(0).max(0.2).optional(),
 });
 
 function isZone(zone: string): boolean {
@@ -40,16 +42,21 @@ export async function changeProject(question: { viewer: Viewer; input: unknown }
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const message = `${issue!.path.join('.') || 'body'}: ${issue!.message}`;
-    const hint = 'Send {"name", "timeZone": "Europe/Berlin", "retention": {"rawDays", …}}, or some of them.';
+    const hint =
+      'Send {"name", "timeZone": "Europe/Berlin", "retention": {"rawDays", …}, "successDropMax": 0.005}, or some of them.';
     throw new AnswerError({ status: 400, code: 'invalid', message, hint });
   }
-  const { name, timeZone, retention } = parsed.data;
+  const { name, timeZone, retention, successDropMax } = parsed.data;
   const { projectId } = viewer;
   const actor = viewer.userId ?? viewer.keyId ?? 'unknown';
   await prisma().$transaction(async (tx) => {
     const { timeZone: current } = await tx.project.findUniqueOrThrow({ where: { id: projectId } });
     const zone = timeZone === undefined ? {} : { wantedTimeZone: timeZone === current ? null : timeZone };
-    const data = { ...(name === undefined ? {} : { name }), ...zone, ...retention };
+    const own = {
+      ...(name === undefined ? {} : { name }),
+      ...(successDropMax === undefined ? {} : { successDropMax }),
+    };
+    const data = { ...own, ...zone, ...retention };
     await tx.project.update({ where: { id: projectId }, data });
     const entry = { projectId, actor, action: 'project.change', subject: viewer.projectSlug, detail: parsed.data };
     await tx.auditEntry.create({ data: entry });

@@ -56,8 +56,10 @@ test('the present zone asked for again changes nothing; retention and name are k
   const retention = { rawDays: 10, fiveMinuteDays: 7, hourDays: 60, dayDays: 365 };
   await changeProject({ viewer, input: { name: ' Renamed ', timeZone: 'Asia/Kathmandu', retention } });
   expect(await loadProjectSettings({ viewer })).toEqual({
-    ...{ name: 'Renamed', timeZone: 'Asia/Kathmandu', wantedTimeZone: null, retention },
+    ...{ name: 'Renamed', timeZone: 'Asia/Kathmandu', wantedTimeZone: null, retention, successDropMax: 0.005 },
   });
+  await changeProject({ viewer, input: { successDropMax: 0.0125 } });
+  expect(await loadProjectSettings({ viewer })).toMatchObject({ name: 'Renamed', successDropMax: 0.0125 });
 });
 
 test('names the field that is wrong, and refuses who may not', async () => {
@@ -68,6 +70,7 @@ test('names the field that is wrong, and refuses who may not', async () => {
     [{ name: ' ' }, 'name'],
     [{ retention: { ...retention, rawDays: 0 } }, 'retention.rawDays'],
     [{ colour: 'red' }, 'body'],
+    [{ successDropMax: 0.3 }, 'successDropMax'],
   ] as const)
     await expect(changeProject({ viewer, input })).rejects.toMatchObject({
       status: 400,

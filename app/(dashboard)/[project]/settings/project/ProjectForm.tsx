@@ -21,7 +21,8 @@ export function ProjectForm({ slug, settings, canChange }: Props) {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const retention = Object.fromEntries(DAYS.map(([name]) => [name, Number(given.get(name))]));
-    const input = { name: given.get('name'), timeZone: given.get('timeZone'), retention };
+    const successDropMax = Number(given.get('successDropPoints')) / 100;
+    const input = { name: given.get('name'), timeZone: given.get('timeZone'), retention, successDropMax };
     const sent = await sendJson('PATCH', `/api/internal/project?project=${encodeURIComponent(slug)}`, input);
     setTold(sent.ok ? { ok: true, words: 'Saved.' } : { ok: false, words: sent.message });
     router.refresh();
@@ -56,6 +57,23 @@ export function ProjectForm({ slug, settings, canChange }: Props) {
           </label>
         ))}
         <p className="text-quiet">What is kept for fewer days is deleted within the hour, for good.</p>
+        <label className="flex items-center justify-between gap-3">
+          Another model may fail more often by, in points
+          <input
+            name="successDropPoints"
+            type="number"
+            min="0"
+            max="20"
+            step="any"
+            required
+            defaultValue={Number((settings.successDropMax * 100).toFixed(6))}
+            className="w-28"
+          />
+        </label>
+        <p className="text-quiet">
+          The Models page recommends no swap while the 95 % interval of the success rate reaches a larger drop than
+          this.
+        </p>
         {told !== null && (
           <p role={told.ok ? 'status' : 'alert'} className={told.ok ? 'text-good' : 'text-bad'}>
             {told.words}
