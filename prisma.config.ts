@@ -28,6 +28,7 @@ const EVENT_TABLES = [
   'seal_state',
   'rollup_repair',
   'replica_start',
+  'broker_use',
   'marker',
 ];
 

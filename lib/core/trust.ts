@@ -16,6 +16,10 @@ export type IngestCounts = {
   skewed: number;
   /** Events whose labels were folded into `__overflow__`. */
   overflow: number;
+  /** Traces that gave no request though they might have: their root never came. */
+  rootlessTraces: number;
+  /** Traces of workers whose context did not come through the queue: parts of requests, nobody knows of which. */
+  lostContextTraces: number;
 };
 
 /** good: as it should be; note: true of the numbers, and worth knowing; bad: numbers are missing or wrong until it is put right. */
@@ -49,6 +53,8 @@ export function sumCounts(rows: Iterable<{ kind: string; count: number }>): Inge
     duplicates: of('duplicate'),
     rejected: rejectedByReason.reduce((sum, { n }) => sum + n, 0),
     rejectedByReason,
+    rootlessTraces: of('trace:no_root'),
+    lostContextTraces: of('trace:lost_context'),
     ...(Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as Record<(typeof KINDS)[number], number>),
   };
 }
@@ -72,6 +78,7 @@ export function judgeTrust(counts: IngestCounts, store: StoreState): Finding[] {
     quarantineFinding(store),
     foldFinding(store),
     ...countFindings(counts),
+    ...traceFindings(counts),
     unsealedFinding(store),
   ];
   const rank: Record<FindingState, number> = { bad: 0, note: 1, good: 2 };
@@ -131,6 +138,19 @@ function countFindings(counts: IngestCounts): Finding[] {
   if (counts.unknownFields > 0) {
     const words = `${count(counts.unknownFields, 'field')} with a name that the contract does not know ${counts.unknownFields === 1 ? 'was' : 'were'} ignored: check the spelling against the API reference.`;
     found.push({ id: 'unknownFields', state: 'note', words });
+  }
+  return found;
+}
+
+function traceFindings({ rootlessTraces, lostContextTraces }: IngestCounts): Finding[] {
+  const found: Finding[] = [];
+  if (rootlessTraces > 0) {
+    const words = `${count(rootlessTraces, 'trace')} had no root when ${rootlessTraces === 1 ? 'it was' : 'they were'} closed and gave no request: is the service that answers users instrumented, and does it export to the same project?`;
+    found.push({ id: 'rootlessTraces', state: 'note', words });
+  }
+  if (lostContextTraces > 0) {
+    const words = `${count(lostContextTraces, 'trace')} of workers came without the context of the request whose job they did, so those requests miss their queue and their model: give the queue its telemetry (docs/clients/bullmq.md).`;
+    found.push({ id: 'lostContextTraces', state: 'note', words });
   }
   return found;
 }

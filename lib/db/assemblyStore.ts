@@ -39,7 +39,7 @@ export async function releaseLease({ projectId, holder }: Lease): Promise<void> 
 /** Why a trace was closed. */
 export type CloseReason = 'root_settled' | 'idle' | 'span_limit' | 'too_many_open';
 /** What became of it. */
-export type TraceOutcome = 'joined' | 'requests' | 'no_root' | 'no_request' | 'refused';
+export type TraceOutcome = 'joined' | 'requests' | 'no_root' | 'no_request' | 'lost_context' | 'refused';
 
 export type AssembledTrace = {
   traceId: string;

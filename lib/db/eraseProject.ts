@@ -17,6 +17,7 @@ const EVENT_TABLES = ['pending', 'rollup', 'hot_chunk', 'ledger', 'quarantine', 
   'assembled_trace',
   'assembly_lease',
   'replica_start',
+  'broker_use',
   'queue_floor',
   'probe_trip',
 ]);

@@ -48,7 +48,7 @@ export type EncodedSpans = {
   origins: Buffer;
   body: Buffer;
 };
-type Origin = { resource: Attributes; scope: string };
+export type Origin = { resource: Attributes; scope: string };
 /** A body that was inflated, to cut the spans of its traces from. */
 export type InflatedBody = { body: Buffer; origins: readonly Origin[] };
 
@@ -193,8 +193,13 @@ export async function inflateHalves(halves: Buffer | null): Promise<Half[]> {
 
 /** Throws when the columns are not what `encodeSpans` wrote. */
 export async function inflateBody(row: { body: Buffer; origins: Buffer }): Promise<InflatedBody> {
-  const [body, origins] = await Promise.all([inflate(row.body), inflate(row.origins)]);
-  return { body, origins: JSON.parse(origins.toString()) as Origin[] };
+  const [body, origins] = await Promise.all([inflate(row.body), inflateOrigins(row.origins)]);
+  return { body, origins };
+}
+
+/** The processes and instrumentations that made the spans of a chunk. Throws as `inflateBody`. */
+export async function inflateOrigins(origins: Buffer): Promise<Origin[]> {
+  return JSON.parse((await inflate(origins)).toString()) as Origin[];
 }
 
 /** The spans of one trace of an inflated body. */

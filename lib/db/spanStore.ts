@@ -81,10 +81,11 @@ async function attempt(chunks: readonly NewSpans[]): Promise<void> {
   );
 }
 
-/** Projects with chunks that hold spans of open traces. */
-export async function projectsWithPendingSpans(): Promise<string[]> {
+/** Projects with chunks that hold spans of open traces, or with open hints. */
+export async function projectsToAssemble(): Promise<string[]> {
   const { rows } = await pool().query<{ project_id: string }>(
-    'SELECT DISTINCT project_id FROM span_pending ORDER BY project_id LIMIT 1000',
+    `SELECT project_id FROM span_pending UNION SELECT project_id FROM replica_start WHERE NOT applied
+     UNION SELECT project_id FROM broker_use WHERE NOT applied ORDER BY project_id LIMIT 1000`,
   );
   return rows.map((row) => row.project_id);
 }
@@ -174,23 +175,11 @@ async function selectChunks<Row>(
   return rows;
 }
 
-/** Replicas that were starting at some time in a range of µs since the epoch, received on `sinceDay` or later. */
-export async function replicaStarts(
-  projectId: string,
-  { fromUs, toUs, sinceDay }: { fromUs: number; toUs: number; sinceDay: string },
-): Promise<ReplicaStart[]> {
-  const { rows } = await pool().query<{ replica: string; start_us: string; end_us: string }>(
-    `SELECT replica, start_us, end_us FROM replica_start
-     WHERE project_id = $1 AND shard_key = 0 AND day >= $2 AND end_us > $3 AND start_us < $4
-     ORDER BY start_us LIMIT 20000`,
-    [projectId, sinceDay, fromUs, toUs],
-  );
-  return rows.map((row) => ({ replica: row.replica, startUs: Number(row.start_us), endUs: Number(row.end_us) }));
-}
-
 /** Removes what stands beside the span partitions of days before this one (UTC), which are gone. */
 export async function deleteSpanStateBefore(day: string): Promise<void> {
   await pool().query('DELETE FROM replica_start WHERE day < $1', [day]);
+  // A worker connects to its broker once and may live for months
+  await pool().query('DELETE FROM broker_use WHERE day < $1::date - 90', [day]);
   await pool().query('DELETE FROM span_pending WHERE day < $1', [day]);
 }
 

@@ -2,8 +2,8 @@ import type { Evidence, Term } from '../core/terms';
 import { waterfallsOf } from '../core/trace/waterfall';
 import type { Viewer } from '../core/viewer';
 import { assembledTraces, type CloseReason } from '../db/assemblyStore';
+import { replicaStarts } from '../db/hintStore';
 import { addDays, utcDay } from '../db/partitions';
-import { replicaStarts } from '../db/spanStore';
 import { loadTermRules } from '../db/termRules';
 import { spansOfTraces } from './traceSpans';
 

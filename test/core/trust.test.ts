@@ -64,3 +64,15 @@ test('one rejected among many is a note, not an alarm', () => {
   ]);
   expect(stateOf(judgeTrust(counts, SETTLED), 'rejected')).toBe('note');
 });
+
+test('traces without a root, and of workers whose context was lost, are notes that say what to do', () => {
+  const counts = sumCounts([
+    { kind: 'accepted', count: 10 },
+    { kind: 'trace:no_root', count: 1 },
+    { kind: 'trace:lost_context', count: 8 },
+  ]);
+  const findings = judgeTrust(counts, SETTLED);
+  expect(stateOf(findings, 'rootlessTraces')).toBe('note');
+  expect(stateOf(findings, 'lostContextTraces')).toBe('note');
+  expect(findings.find((f) => f.id === 'lostContextTraces')?.words).toMatch(/^8 traces of workers .*bullmq/);
+});

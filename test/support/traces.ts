@@ -3,6 +3,7 @@ import { type TimedRequest, unattributedUs } from '../../lib/core/request';
 import { MEASURED_TERMS, type MeasuredTerm } from '../../lib/core/terms';
 import type { TermRule, TracedRequest } from '../../lib/core/trace/attributed';
 import { attributeTrace } from '../../lib/core/trace/attributeTrace';
+import { type BrokerUse, brokerUsesOf } from '../../lib/core/trace/brokers';
 import { type ReplicaStart, replicaStartsOf } from '../../lib/core/trace/replicas';
 import type { Span } from '../../lib/core/trace/span';
 import { readSpans } from '../../lib/ingest/otlp/readSpans';
@@ -34,11 +35,20 @@ export function byTrace(spans: readonly Span[]): Span[][] {
   return [...traces.values()];
 }
 
+/** Processes that are connected to a broker which another one puts work into. */
+export function workersOf(uses: readonly BrokerUse[]): Set<string> {
+  const isTaker = ({ process, address }: BrokerUse) =>
+    uses.some((use) => use.sends && use.address === address && use.process !== process);
+  return new Set(uses.filter(isTaker).map((use) => use.process));
+}
+
 /** Every request of these spans, each trace on its own, in the order they started. */
 export function requestsOf(spans: readonly Span[], rules: readonly TermRule[] = []): TracedRequest[] {
   const replicaStarts: ReplicaStart[] = replicaStartsOf(spans);
-  return byTrace(spans)
-    .flatMap((trace) => attributeTrace({ spans: trace, rules, replicaStarts }).requests)
+  const traces = byTrace(spans);
+  const workers = workersOf(traces.flatMap(brokerUsesOf));
+  return traces
+    .flatMap((trace) => attributeTrace({ spans: trace, rules, replicaStarts, workers }).requests)
     .sort((a, b) => a.request.startedAtUs - b.request.startedAtUs || (a.request.id < b.request.id ? -1 : 1));
 }
 

@@ -36,6 +36,8 @@ export type TraceAnalysis = {
   orphans: number;
 };
 
+const NOBODY: ReadonlySet<string> = new Set([]);
+
 /** Spans → requests, ready to append. Pure and total: no term is negative, and all add up. */
 export function attributeTrace(question: TraceQuestion): AttributedTrace {
   const requests: TracedRequest[] = [];
@@ -43,7 +45,10 @@ export function attributeTrace(question: TraceQuestion): AttributedTrace {
   const { analyses, rootless, others } = analyseTrace(question);
   if (rootless > 0) ignored.push({ rootSpanId: null, spans: rootless, reason: 'no_root' });
   for (const root of others)
-    ignored.push({ rootSpanId: root.span!.spanId, spans: [...walkTree(root)].length, reason: 'no_request' });
+    ignored.push({
+      ...{ rootSpanId: root.span!.spanId, spans: [...walkTree(root)].length },
+      reason: isRequest(root, question.rules, NOBODY) ? 'lost_context' : 'no_request',
+    });
   for (const analysis of analyses) requests.push(requestOf(analysis, question.rules));
   return { requests, ignored };
 }
@@ -55,7 +60,8 @@ export function analyseTrace(question: TraceQuestion): { analyses: TraceAnalysis
   const analyses: TraceAnalysis[] = [];
   const others: Node[] = [];
   for (const root of forest.roots) {
-    if (isRequest(root, question.rules)) analyses.push(analyse(root, { starts, orphans: forest.orphans }));
+    if (isRequest(root, question.rules, question.workers ?? NOBODY))
+      analyses.push(analyse(root, { starts, orphans: forest.orphans }));
     else others.push(root);
   }
   return { analyses, others, rootless: forest.rootless };

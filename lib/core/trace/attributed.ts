@@ -26,6 +26,8 @@ export type TermRule = {
 export type IgnoredReason =
   /** Its root is work that nobody waits for or that is no inference: a poller, a broker command, a health check. */
   | 'no_request'
+  /** A worker's call whose context did not come through the queue: part of somebody's request, nobody knows whose. */
+  | 'lost_context'
   /** No root ever came. */
   | 'no_root';
 
@@ -63,4 +65,6 @@ export type AttributeTrace = (question: {
   rules: readonly TermRule[];
   /** Starts of replicas that other traces tell of; those of these spans are known without. */
   replicaStarts?: readonly ReplicaStart[];
+  /** Processes (see clockOf) that take jobs whose context is lost, as brokers tell across traces. */
+  workers?: ReadonlySet<string>;
 }) => AttributedTrace;

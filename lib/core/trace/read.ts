@@ -58,7 +58,7 @@ const HOST_KEYS = ['host.id', 'host.name', 'k8s.pod.name'];
  * Who made a span, as far as its resource tells: spans of one process are stamped by one clock, and nothing else is sure
  * to be. Names of hosts repeat (every container of an image may be called the same), so a host is not enough.
  */
-export function clockOf(span: Span): string {
+export function clockOf(span: Pick<Span, 'resource'>): string {
   return PROCESS_KEYS.map((key) => textOf(span.resource, key) ?? '').join('|');
 }
 

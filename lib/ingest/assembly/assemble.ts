@@ -4,18 +4,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { type Lease, releaseLease, takeLease } from '../../db/assemblyStore';
-import { deletePendingSpans, pendingSpans, projectsWithPendingSpans, readTraceIndexes } from '../../db/spanStore';
+import { type OpenHints, openHints } from '../../db/hintStore';
+import { deletePendingSpans, pendingSpans, projectsToAssemble, readTraceIndexes } from '../../db/spanStore';
 import { recentTermRules } from '../../db/termRules';
 import { log } from '../../platform/log';
 import { Bodies } from './bodies';
 import { type AssemblyServices, closeTraces } from './closeTraces';
-import { OpenTraces } from './openTraces';
+import { type DueTrace, OpenTraces } from './openTraces';
+import { tracesToReopen } from './reopen';
 
 const CHUNKS_A_STEP = 128;
 const SPANS_A_CLOSING = 4_000;
+const REOPENED_A_CLOSING = 200;
 const IDLE_PAUSE_MS = 500;
 const BUSY_PAUSE_MS = 5;
 const LONGEST_BACK_OFF_MS = 10_000;
+
+type Project = { lease: Lease; open: OpenTraces; knownUses: Set<string> };
 
 export type Assembled = { chunks: number; traces: number; open: number };
 
@@ -23,7 +28,7 @@ export type Assembled = { chunks: number; traces: number; open: number };
 export class Assembly {
   private readonly holder = uuidv7();
   private readonly bodies = new Bodies();
-  private readonly projects = new Map<string, { lease: Lease; open: OpenTraces }>();
+  private readonly projects = new Map<string, Project>();
   private readonly services: AssemblyServices;
 
   constructor(services: AssemblyServices) {
@@ -37,7 +42,7 @@ export class Assembly {
   async step({ aheadMs = 0 }: { aheadMs?: number } = {}): Promise<Assembled> {
     const total: Assembled = { chunks: 0, traces: 0, open: 0 };
     const failures: unknown[] = [];
-    for (const projectId of await projectsWithPendingSpans()) {
+    for (const projectId of await projectsToAssemble()) {
       try {
         const assembled = await this.stepProject(projectId, aheadMs);
         total.chunks += assembled.chunks;
@@ -65,16 +70,35 @@ export class Assembly {
       this.projects.delete(projectId);
       return { chunks: 0, traces: 0, open: 0 };
     }
-    const open = held?.lease.epoch === lease.epoch ? held.open : new OpenTraces();
-    this.projects.set(projectId, { lease, open });
+    const isHeld = held?.lease.epoch === lease.epoch;
+    const project: Project = isHeld ? { ...held, lease } : { lease, open: new OpenTraces(), knownUses: new Set() };
+    const { open } = project;
+    this.projects.set(projectId, project);
     const { chunks, clockMs } = await this.takeIn(projectId, open);
     const due = open.due({ nowMs: clockMs + aheadMs, limit: SPANS_A_CLOSING });
-    if (due.length > 0) {
-      const { rules } = await recentTermRules(projectId);
-      const context = { lease, rules, bodies: this.bodies, services: this.services };
-      if (!(await closeTraces(open, due, context))) this.projects.delete(projectId);
-    }
+    const hints = await openHints(projectId);
+    const isOurs = await this.close(project, due, hints);
+    if (!isOurs) this.projects.delete(projectId);
     return { chunks, traces: due.length, open: open.size };
+  }
+
+  /** Closes what is due, then what was closed before and is concerned by open hints; false when the lease is lost. */
+  private async close(
+    { lease, open, knownUses }: Project,
+    due: readonly DueTrace[],
+    hints: OpenHints | null,
+  ): Promise<boolean> {
+    if (due.length === 0 && hints === null) return true;
+    const { rules } = await recentTermRules(lease.projectId);
+    const context = { lease, rules, bodies: this.bodies, services: this.services, knownUses };
+    if (due.length > 0 && !(await closeTraces(open, due, context))) return false;
+    if (hints === null) return true;
+    const again = await tracesToReopen(lease.projectId, hints, open);
+    for (let at = 0; at < again.length; at += REOPENED_A_CLOSING) {
+      const some = again.slice(at, at + REOPENED_A_CLOSING);
+      if (!(await closeTraces(open, some, { ...context, hints: { ...hints, isLast: false } }))) return false;
+    }
+    return closeTraces(open, [], { ...context, hints: { ...hints, isLast: true } });
   }
 
   /**

@@ -3,6 +3,7 @@
 import type { TimedRequest } from '../../core/request';
 import type { AttributedTrace, TermRule } from '../../core/trace/attributed';
 import type { attributeTrace } from '../../core/trace/attributeTrace';
+import { type BrokerUse, brokerUsesOf, possibleWorkers } from '../../core/trace/brokers';
 import type { ReplicaStart } from '../../core/trace/replicas';
 import type { Span } from '../../core/trace/span';
 import {
@@ -14,8 +15,8 @@ import {
   type TraceOutcome,
 } from '../../db/assemblyStore';
 import { addCounts } from '../../db/counts';
+import { markHintsApplied, noteBrokerUses, type OpenHints, replicaStarts, workersAmong } from '../../db/hintStore';
 import { addDays, utcDay } from '../../db/partitions';
-import { replicaStarts } from '../../db/spanStore';
 import { log } from '../../platform/log';
 import type { Bodies } from './bodies';
 import type { DueTrace, OpenTraces } from './openTraces';
@@ -38,6 +39,10 @@ export type ClosingContext = {
   rules: readonly TermRule[];
   bodies: Bodies;
   services: AssemblyServices;
+  /** Uses of brokers that are noted already (JSON). */
+  knownUses: Set<string>;
+  /** Hints that traces are closed again for; `isLast`: they are applied with this closing. */
+  hints?: Pick<OpenHints, 'starts' | 'uses'> & { isLast: boolean };
 };
 
 type Counts = Record<string, number>;
@@ -65,18 +70,21 @@ export async function closeTraces(
   const subjects = await findSubjects(projectId, due);
   const stored = await context.bodies.load(projectId, subjects.flatMap(chunksOf));
   const gathered = subjects.map((subject) => gatherSpans(subject, stored));
-  const starts = await replicaStartsAround(projectId, gathered);
+  const hints = await hintsFor(context, gathered);
   const plan: Plan = { fresh: [], again: [], requests: [], corrections: [], counts: {} };
   for (const [i, subject] of subjects.entries()) {
     const some = gathered[i] ?? null;
     if (some === null) count(plan.counts, 'lateSpansDropped', subject.parts.length);
-    else planSubject(plan, { subject, gathered: some, context: { ...context, starts } });
+    else planSubject(plan, { subject, gathered: some, context: { ...context, ...hints } });
   }
   const { fresh, again, requests, corrections, counts } = plan;
   const closing: Closing = { fresh, again, requests, done: open.doneBy(due) };
-  if (corrections.length > 0) {
-    closing.alongside = async (transaction) =>
-      void (await context.services.correct(transaction, projectId, corrections));
+  const applied = context.hints?.isLast ? context.hints : null;
+  if (corrections.length > 0 || applied !== null) {
+    closing.alongside = async (transaction) => {
+      if (corrections.length > 0) await context.services.correct(transaction, projectId, corrections);
+      if (applied !== null) await markHintsApplied(transaction, projectId, applied);
+    };
   }
   if (!(await storeClosing(context.lease, closing))) return false;
   open.remove(due);
@@ -84,10 +92,29 @@ export async function closeTraces(
   return true;
 }
 
+type Hints = { starts: readonly ReplicaStart[]; workers: ReadonlySet<string> };
+
+/** What traces tell of one another: these of others, which is noted, and others of these. */
+async function hintsFor(
+  { lease: { projectId }, knownUses }: ClosingContext,
+  gathered: readonly (Gathered | null)[],
+): Promise<Hints> {
+  const traces = gathered.flatMap((some) => (some === null || some.spans.length === 0 ? [] : [some.spans]));
+  const fresh = new Map<string, BrokerUse>();
+  for (const use of traces.flatMap(brokerUsesOf)) {
+    const name = JSON.stringify(use);
+    if (!knownUses.has(name)) fresh.set(name, use);
+  }
+  await noteBrokerUses(projectId, [...fresh.values()]);
+  for (const name of fresh.keys()) knownUses.add(name);
+  const starts = await replicaStartsAround(projectId, traces.flat());
+  return { starts, workers: await workersAmong(projectId, possibleWorkers(traces.flat())) };
+}
+
 /** Starts of replicas that these traces may have waited for. */
-async function replicaStartsAround(projectId: string, gathered: readonly (Gathered | null)[]): Promise<ReplicaStart[]> {
+async function replicaStartsAround(projectId: string, spans: readonly Span[]): Promise<ReplicaStart[]> {
   let [fromUs, toUs] = [Number.POSITIVE_INFINITY, 0];
-  for (const { startUs, endUs } of gathered.flatMap((some) => some?.spans ?? [])) {
+  for (const { startUs, endUs } of spans) {
     fromUs = Math.min(fromUs, startUs);
     toUs = Math.max(toUs, endUs);
   }
@@ -96,7 +123,7 @@ async function replicaStartsAround(projectId: string, gathered: readonly (Gather
   return replicaStarts(projectId, { fromUs: fromUs - margin, toUs: toUs + margin, sinceDay });
 }
 
-type Attributing = ClosingContext & { starts: readonly ReplicaStart[] };
+type Attributing = ClosingContext & Hints;
 
 function planSubject(
   plan: Plan,
@@ -106,8 +133,10 @@ function planSubject(
   const { spans, halves, earlier } = gathered;
   count(plan.counts, 'duplicateSpans', gathered.duplicates);
   count(plan.counts, 'spansOverLimit', gathered.overLimit);
-  if (spans.length + halves.length === earlier) return;
+  const isAgain = subject.parts.length === 0;
+  if (spans.length + halves.length === earlier && !isAgain) return;
   const attributed = spans.length === 0 ? NOTHING : attributeOrNothing(spans, context);
+  if (isAgain && isSame(attributed, attributeOrNothing(spans, withoutOpenHints(context)))) return;
   const accepted = acceptable(attributed, plan.counts);
   const { add, corrections, requestIds } = planRequests({
     accepted,
@@ -124,11 +153,22 @@ function planSubject(
     ...{ members: [...subject.ids].filter((id) => id !== subject.traceId), joinedTo: null },
   });
   addMembers(plan, subject);
-  if (before !== null) count(plan.counts, 'lateSpans', spans.length + halves.length - earlier);
+  if (isAgain) count(plan.counts, 'reattributed');
+  else if (before !== null) count(plan.counts, 'lateSpans', spans.length + halves.length - earlier);
   count(plan.counts, 'correctedRequests', corrections.length);
   count(plan.counts, `trace:${outcome}`);
   count(plan.counts, `traceClosed:${subject.reason}`);
   count(plan.counts, 'accepted', add.length);
+}
+
+const isSame = (one: AttributedTrace, other: AttributedTrace) =>
+  JSON.stringify(one.requests) === JSON.stringify(other.requests);
+
+/** What was known before the hints that are applied now. */
+function withoutOpenHints(context: Attributing): Attributing {
+  const open = new Set(context.hints?.starts.map(({ replica, startUs }) => `${replica} ${startUs}`));
+  const starts = context.starts.filter(({ replica, startUs }) => !open.has(`${replica} ${startUs}`));
+  return { ...context, starts, workers: new Set() };
 }
 
 /** Requests that earlier closings stored of a subject → when they began (µs): their ids name the span or half. */
@@ -158,9 +198,12 @@ function addMembers(plan: Plan, { traceId, ids, membersBefore, reason }: Subject
 }
 
 /** Attribution is total; should it fail all the same, one trace must not hold up the others. */
-function attributeOrNothing(spans: readonly Span[], { services, rules, starts }: Attributing): AttributedTrace {
+function attributeOrNothing(
+  spans: readonly Span[],
+  { services, rules, starts, workers }: Attributing,
+): AttributedTrace {
   try {
-    return services.attribute({ spans, rules, replicaStarts: starts });
+    return services.attribute({ spans, rules, replicaStarts: starts, workers });
   } catch (error) {
     log().error({ err: error, traceId: spans[0]?.traceId }, 'trace not attributed');
     return NOTHING;
@@ -181,7 +224,8 @@ function acceptable(attributed: AttributedTrace, counts: Counts): TimedRequest[]
 /** Why a trace gave no request. */
 function outcomeOf(attributed: AttributedTrace): TraceOutcome {
   if (attributed.requests.length > 0 || attributed.ignored.length === 0) return 'refused';
-  return attributed.ignored.some((ignored) => ignored.reason === 'no_request') ? 'no_request' : 'no_root';
+  const reasons = new Set(attributed.ignored.map((ignored) => ignored.reason));
+  return (['lost_context', 'no_request'] as const).find((reason) => reasons.has(reason)) ?? 'no_root';
 }
 
 function count(counts: Counts, kind: string, by = 1): void {

@@ -48,6 +48,11 @@ export class OpenTraces {
     return this.chunks.has(chunkId);
   }
 
+  /** True while a trace is open, under its own id or as part of another. */
+  holds(traceId: string): boolean {
+    return this.traces.has(traceId);
+  }
+
   add(pending: PendingSpans, { entries, links }: TraceIndex): void {
     if (entries.length === 0) return;
     const chunk: Chunk = { ...pending, open: entries.length };

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { attributeTrace } from '../../../lib/core/trace/attributeTrace';
+import { attributeTrace } from '../../../lib/core/trace/attributeTrace';
 import type { Span } from '../../../lib/core/trace/span';
 import { writeCounts } from '../../../lib/db/counts';
 import { daysAhead, ensurePartitions } from '../../../lib/db/partitions';
@@ -12,6 +12,7 @@ import { ingest } from '../../../lib/ingest/pipeline';
 import { correctWithin } from '../../../lib/rollup/correct';
 import { foldPending } from '../../../lib/rollup/foldPending';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { CHAT, draw, POST } from '../../support/drawing';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 afterEach(async () => {
-  for (const table of ['span_pending', 'assembled_trace', 'assembly_lease'])
+  for (const table of ['span_pending', 'assembled_trace', 'assembly_lease', 'replica_start', 'broker_use'])
     await database.query(`DELETE FROM ${table}`);
 });
 
@@ -325,6 +326,117 @@ describe('a consumer that links to its message in another trace', () => {
     await appendSpans(projectId, [...a.sender, ...b.sender, ...both]);
     await newAssembly().step({ aheadMs: 6_000 });
     expect((await requests(projectId)).map((r) => r.spans)).toEqual(['3', '3']);
+  });
+});
+
+describe('what one trace tells of others that were closed before', () => {
+  const real = () => new Assembly({ attribute: attributeTrace, correct: correctWithin });
+  const columns = `trace_id, cold_start_us::int AS cold, queue_us::int AS queue, model_us::int AS model, e2e_us::int AS e2e`;
+  const rows = (projectId: string) =>
+    database.query<{ trace_id: string; cold: number | null; queue: number | null }>(
+      `SELECT ${columns} FROM timed_request WHERE project_id = $1 ORDER BY started_us`,
+      [projectId],
+    );
+  const REPLICA = { 'service.instance.id': 'w-1', 'host.id': 'gpu-1' };
+
+  // Three wait for the replica, which loads until 3 s and then takes one after the other; a fourth is served by another
+  function burst(fromMs: number): Span[][] {
+    return [0, 1, 2, 3].map((i) => {
+      const served = i === 3 ? { ...REPLICA, 'service.instance.id': 'w-2' } : REPLICA;
+      const spans = draw(
+        `
+      infer     server   api   |-----------------------------------|
+        send    producer api   |-|
+          run   consumer work                                   |--|
+            chat client  work                                   |--|`,
+        {
+          ...{ columnMs: 100, originUs: (fromMs + i) * 1_000, traceId: hex(16), resources: { work: served } },
+          attributes: { infer: POST, send: { 'messaging.system': 'redis' }, run: {}, chat: CHAT },
+        },
+      );
+      return spans;
+    });
+  }
+  const loading = (fromMs: number) =>
+    draw('model~load internal work |------------------------------|', {
+      ...{ columnMs: 100, originUs: fromMs * 1_000, traceId: hex(16), resources: { work: REPLICA } },
+    });
+
+  it('a start of a replica that is told late corrects everyone who waited for that replica, once', async () => {
+    const projectId = randomUUID();
+    const fromMs = Date.now() - 20_000;
+    const waiting = burst(fromMs);
+    await appendSpans(projectId, waiting.flat());
+    const assembly = real();
+    await assembly.step({ aheadMs: 6_000 });
+    expect((await rows(projectId)).map((row) => row.cold)).toEqual([null, null, null, null]);
+    await foldPending();
+    await appendSpans(projectId, loading(fromMs));
+    await assembly.step();
+    // the load lasted until 3.1 s after the first was sent; then 200 ms, and those sent later waited less for it
+    expect((await rows(projectId)).map((row) => row.cold)).toEqual([3_100_000, 3_099_000, 3_098_000, null]);
+    for (const row of await rows(projectId)) expect((row.cold ?? 0) + row.queue!).toBe(3_300_000);
+    expect(await database.query('SELECT 1 FROM replica_start WHERE NOT applied')).toEqual([]);
+    expect(await counted(projectId)).toMatchObject({ reattributed: 3, correctedRequests: 3, accepted: 4 });
+    await foldPending();
+    await assembly.step();
+    await loseLeases();
+    await real().step({ aheadMs: 70_000 });
+    expect(await rows(projectId)).toHaveLength(4);
+    expect(await counted(projectId)).toMatchObject({ reattributed: 3 });
+  });
+
+  it('it is applied by the next worker when the one that should have died', async () => {
+    const projectId = randomUUID();
+    const fromMs = Date.now() - 20_000;
+    await appendSpans(projectId, burst(fromMs).flat());
+    await real().step({ aheadMs: 6_000 });
+    await appendSpans(projectId, loading(fromMs));
+    const failing = new Assembly({
+      attribute: attributeTrace,
+      correct: () => Promise.reject(new Error('killed while correcting')),
+    });
+    await loseLeases();
+    await expect(failing.step()).rejects.toThrow('killed');
+    expect((await rows(projectId)).map((row) => row.cold)).toEqual([null, null, null, null]);
+    await loseLeases();
+    await real().step();
+    expect((await rows(projectId)).map((row) => row.cold)).toEqual([3_100_000, 3_099_000, 3_098_000, null]);
+  });
+
+  it('calls of a worker whose context was lost are taken back when the broker tells that they are jobs', async () => {
+    const projectId = randomUUID();
+    const originUs = (Date.now() - 20_000) * 1_000;
+    const broker = { 'server.address': 'redis', 'server.port': 6379 };
+    const drawn = (text: string) =>
+      draw(text, {
+        ...{ originUs, traceId: hex(16) },
+        attributes: {
+          infer: POST,
+          evalsha: { 'db.system.name': 'redis', ...broker },
+          'tcp.connect': broker,
+          chat: CHAT,
+        },
+      });
+    const assembly = real();
+    await appendSpans(projectId, drawn('tcp.connect internal work |-|'));
+    await appendSpans(projectId, drawn('chat client work |------|'));
+    await assembly.step({ aheadMs: 6_000 });
+    expect(await rows(projectId)).toHaveLength(1); // as far as anything tells, a request of its own
+    await appendSpans(projectId, drawn('infer server api |--------------|\n  evalsha client api |-|'));
+    await assembly.step({ aheadMs: 6_000 });
+    await assembly.step();
+    expect(await rows(projectId)).toMatchObject([{ queue: null, model: null, e2e: 150_000 }]);
+    // and from now on they are none to begin with
+    await appendSpans(projectId, drawn('chat client work |------|'));
+    await assembly.step({ aheadMs: 6_000 });
+    expect(await rows(projectId)).toHaveLength(1);
+    expect((await traces(projectId)).map((row) => row.outcome).sort()).toEqual([
+      'lost_context',
+      'lost_context',
+      'no_request',
+      'requests',
+    ]);
   });
 });
 
